@@ -27,8 +27,8 @@ static struct pm_index *free_index(struct pm_index *index)
 	return NULL;
 }
 
-static bool fill_dense(
-	struct pm_index *by_number, const struct pm_tree *tree, const uint32_t *index)
+static bool fill_dense(struct pm_index *by_number, const struct pm_tree *tree,
+	const uint32_t *index, bool with_zero)
 {
 	uint32_t *dense = malloc(by_number->n * sizeof(*dense));
 	if (!dense)
@@ -36,7 +36,7 @@ static bool fill_dense(
 	memset(dense, 0xff, by_number->n * sizeof(*dense)); /* PM_NONE */
 	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
 		uint32_t number = tree->number[index[rank]];
-		if (number && dense[number] == PM_NONE)
+		if ((number || with_zero) && dense[number] == PM_NONE)
 			dense[number] = index[rank];
 	}
 	by_number->dense = dense;
@@ -49,8 +49,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static bool fill_pairs(
-	struct pm_index *by_number, const struct pm_tree *tree, const uint32_t *index)
+static bool fill_pairs(struct pm_index *by_number, const struct pm_tree *tree,
+	const uint32_t *index, bool with_zero)
 {
 	uint32_t n = tree->n_contexts;
 	uint64_t *pairs = malloc(n * sizeof(*pairs));
@@ -66,14 +66,14 @@ static bool fill_pairs(
 	by_number->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = pairs[i] >> 32, kept = by_number->n;
-		if (number && (kept == 0 || pairs[kept - 1] >> 32 != number))
+		if ((number || with_zero) && (kept == 0 || pairs[kept - 1] >> 32 != number))
 			pairs[by_number->n++] = number << 32 | index[(uint32_t)pairs[i]];
 	}
 	by_number->pairs = pairs;
 	return true;
 }
 
-struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index)
+struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index, bool with_zero)
 {
 	struct pm_index *by_number = calloc(1, sizeof(*by_number));
 	if (!by_number)
@@ -84,8 +84,8 @@ struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index)
 			largest = tree->number[i];
 	by_number->n = largest + 1;
 	bool is_dense = largest <= 4 * (uint64_t)tree->n_contexts + 1024;
-	bool filled =
-		is_dense ? fill_dense(by_number, tree, index) : fill_pairs(by_number, tree, index);
+	bool filled = is_dense ? fill_dense(by_number, tree, index, with_zero)
+			       : fill_pairs(by_number, tree, index, with_zero);
 	return filled ? by_number : free_index(by_number);
 }
 

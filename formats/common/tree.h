@@ -67,9 +67,22 @@ int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tr
 int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_from, struct pm_error *err);
 
-/* The same, with only the contexts that are `kept`. If one is kept, so are all above it. */
+/* A context that a part of a tree has at the top, with number 0: `frame` is one of the tree's. */
+struct pm_tree_extra {
+	uint32_t frame; /* PM_NONE: there is none */
+	double weight;
+};
+
+/* For context 0, where nothing runs: <no activity>. PM_NONE if out of memory. */
+uint32_t pm_tree_intern_nothing(struct pm_tree_builder *b);
+
+/*
+ * The same, with only the contexts that are `kept`. If one is kept, so are all above it. Of the
+ * `extra` one, `*ret_from` is tree->n_contexts.
+ */
 int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *kept,
-	struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err);
+	const struct pm_tree_extra *extra, struct pm_tree **ret, uint32_t **ret_from,
+	struct pm_error *err);
 
 /*
  * The contexts from the outermost down to `context`, `*ret_n` of them; to be freed by the caller.

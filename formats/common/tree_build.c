@@ -135,6 +135,16 @@ uint32_t pm_tree_intern(struct pm_tree_builder *b, const struct pm_frame *frame)
 	return b->n_frames - 1;
 }
 
+uint32_t pm_tree_intern_nothing(struct pm_tree_builder *b)
+{
+	struct pm_frame frame = {.kind = PM_KIND_PLACEHOLDER,
+		.is_idle = true,
+		.is_nothing = true,
+		.function = PM_NONE,
+		.name = pm_tree_text(b, pm_bytes_of("<no activity>"), false)};
+	return frame.name == PM_NONE ? PM_NONE : pm_tree_intern(b, &frame);
+}
+
 const struct pm_frame *pm_tree_interned(const struct pm_tree_builder *b, uint32_t frame)
 {
 	return &b->frames[frame];

@@ -204,7 +204,8 @@ static int arrange(const struct pm_tree_builder *b, const double *weight, struct
 	int r = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM) : fill_arrays(b, s, frozen, err);
 	if (r < 0 || !b->numbered)
 		return r;
-	frozen->tree.by_number = frozen->by_number = pm_index_new(&frozen->tree, s->index);
+	frozen->tree.by_number = frozen->by_number =
+		pm_index_new(&frozen->tree, s->index, b->has_zero);
 	if (!frozen->by_number)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
 	return 0;
@@ -280,6 +281,7 @@ struct part {
 	const struct pm_tree *tree;
 	const double *weight;
 	const bool *kept; /* NULL: all */
+	struct pm_tree_extra extra;
 };
 
 static int rearrange(const struct part *p, struct pm_tree_frozen *frozen, uint32_t **ret_from,
@@ -287,14 +289,22 @@ static int rearrange(const struct part *p, struct pm_tree_frozen *frozen, uint32
 {
 	struct shape s = {.first = NULL};
 	struct pm_tree_builder b = {.numbered = true};
+	b.has_zero = p->extra.frame != PM_NONE ||
+		(p->tree->number && pm_tree_find(p->tree, 0) != PM_NONE);
 	uint32_t *rank = rank_kept(p->tree, p->kept, &b.n);
-	size_t n = (size_t)b.n + 1;
+	size_t n = (size_t)b.n + 2;
 	double *weight_of = malloc(n * sizeof(*weight_of));
 	uint32_t *from_rank = malloc(n * sizeof(*from_rank)), *from = malloc(n * sizeof(*from));
 	b.contexts = malloc(n * sizeof(*b.contexts));
 	int r = -ENOMEM;
 	if (rank && weight_of && from_rank && from && b.contexts) {
 		unfreeze(p->tree, rank, p->weight, b.contexts, weight_of, from_rank);
+		if (p->extra.frame != PM_NONE) {
+			weight_of[b.n] = p->extra.weight;
+			from_rank[b.n] = p->tree->n_contexts;
+			b.contexts[b.n++] =
+				(struct pm_tree_node){.parent = PM_NONE, .frame = p->extra.frame};
+		}
 		r = arrange(&b, weight_of, &s, frozen, err);
 	}
 	for (uint32_t i = 0; r == 0 && i < b.n; i++)
@@ -339,12 +349,14 @@ static int borrow(
 int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_from, struct pm_error *err)
 {
-	return borrow(&(struct part){.tree = tree, .weight = weight}, ret, ret_from, err);
+	const struct part part = {.tree = tree, .weight = weight, .extra = {PM_NONE, 0}};
+	return borrow(&part, ret, ret_from, err);
 }
 
 int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *kept,
-	struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err)
+	const struct pm_tree_extra *extra, struct pm_tree **ret, uint32_t **ret_from,
+	struct pm_error *err)
 {
-	const struct part part = {.tree = tree, .weight = weight, .kept = kept};
+	const struct part part = {.tree = tree, .weight = weight, .kept = kept, .extra = *extra};
 	return borrow(&part, ret, ret_from, err);
 }

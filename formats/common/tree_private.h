@@ -28,6 +28,7 @@ struct pm_tree_builder {
 
 	uint32_t n, n_frames, n_functions;
 	bool numbered; /* some context has a number */
+	bool has_zero; /* one of them is a context: see struct pm_tree_extra */
 	bool failed;   /* no memory, or too many items */
 };
 
@@ -44,8 +45,8 @@ struct pm_tree_frozen {
 
 /*
  * An index over tree->number; `index` maps ranks to contexts of the tree. Of equal numbers the one
- * with the lowest rank is found; 0 is not a number. NULL if out of memory.
+ * with the lowest rank is found; 0 is a number only `with_zero`. NULL if out of memory.
  */
-struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index);
+struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index, bool with_zero);
 
 #endif

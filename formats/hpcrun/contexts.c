@@ -54,6 +54,38 @@ static int plant(struct merger *m, uint32_t node, uint32_t *texts)
 	return context[node] == PM_NONE ? -ENOMEM : 0;
 }
 
+/* Why modules have no names, or not for all of their code. `texts`: by module, of the tree. */
+static int note_missing(struct merger *m, const uint32_t *texts)
+{
+	const struct hpcrun_trie *trie = &m->merged->trie;
+	struct pm_arena *arena = &m->merged->arena;
+	struct pm_missing *rows = pm_arena_array(arena, (size_t)trie->modules.n + 1, sizeof(*rows));
+	struct pm_missings *all = &m->merged->missing;
+	if (!rows)
+		return -ENOMEM;
+	*all = (struct pm_missings){.rows = rows,
+		.why = m->frames.named.names ? "not looked for" : "not looked for: -o symbols=no",
+		.advice = m->frames.named.names
+			? "give its files with -o sysroot=DIR, or run hpcstruct"
+			: "mount without -o symbols=no"};
+	for (uint32_t i = 0; m->frames.named.names && i < trie->modules.n; i++) {
+		const uint32_t *number =
+			texts[i] ? pm_map_find(&m->frames.modules, texts[i]) : NULL;
+		if (!number)
+			continue;
+		struct sym_absence absence = sym_names_absence(m->frames.named.names, *number);
+		rows[all->n] =
+			(struct pm_missing){.module = pm_arena_copy(arena, trie->modules.items[i]),
+				.why = absence.why,
+				.tried = pm_arena_printf(arena, "%.*s", (int)absence.tried.len,
+					(const char *)absence.tried.p)};
+		if (!rows[all->n].module.p || !rows[all->n].tried)
+			return -ENOMEM;
+		all->n++;
+	}
+	return 0;
+}
+
 static int plant_all(struct merger *m)
 {
 	const struct hpcrun_trie *trie = &m->merged->trie;
@@ -68,6 +100,8 @@ static int plant_all(struct merger *m)
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			r = -ENOMEM;
 	}
+	if (r == 0)
+		r = note_missing(m, texts);
 	free(texts);
 	return r;
 }

@@ -24,6 +24,7 @@ struct hpcrun_merged {
 	/* Contexts in blocks, for code that reads all threads: block i begins at block_start[i]. */
 	uint32_t *block_start; /* n_blocks + 1 */
 	uint32_t n_blocks;
+	struct pm_missings missing;      /* its rows: modules whose names were looked for */
 	struct pm_thread_counts *counts; /* where it shares: of nodes, not of contexts */
 	struct pm_arena arena;
 };

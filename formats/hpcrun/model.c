@@ -21,6 +21,14 @@ static int model_metrics(
 	return hpcrun_get_merged(o, err);
 }
 
+static int model_missing(
+	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
+{
+	struct hpcrun_opened *o = hpcrun_opened_of(p);
+	*ret = &o->merged.missing;
+	return hpcrun_get_merged(o, err);
+}
+
 static int model_threads(
 	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
@@ -277,6 +285,7 @@ static const struct pm_profile_ops ops = {
 	.span = model_span,
 	.documents = model_documents,
 	.thread_document = model_thread_document,
+	.missing = model_missing,
 	.facts = model_facts,
 	.remarks = model_remarks,
 	.recipes = model_recipes,

@@ -55,6 +55,7 @@ static void role_assign(struct roles *roles, const struct hpctk_quantity *q, str
 			roles->function->in_tree = false;
 		roles->lex_aware = m;
 	}
+	m->is_self = scope_is(q, "point") && m->role == PM_ROLE_OTHER;
 }
 
 /* Fills c->metrics except has_values; `group_of` is by quantity. Returns the number of groups. */

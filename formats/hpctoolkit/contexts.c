@@ -99,7 +99,7 @@ static int tree_finish(struct hpctk_walked *w, struct hpctk_tree *t, struct pm_e
 	double *weight = malloc((n + (size_t)1) * sizeof(*weight));
 	t->in_summary = malloc((n + (size_t)1) * sizeof(*t->in_summary));
 	int r = -ENOMEM;
-	if (entry && weight && t->in_summary)
+	if (entry && weight && t->in_summary && pm_tree_intern_nothing(w->builder) != PM_NONE)
 		r = weigh(w, entry, weight, &group, err);
 	if (r == 0) {
 		r = pm_tree_freeze(

@@ -83,6 +83,18 @@ static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_er
 	return 0;
 }
 
+/* Names were looked for when the database was made. */
+static int missing(const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
+{
+	static const struct pm_missings all = {
+		.why = "the database has none: hpcprof found neither symbols nor a structure file",
+		.advice = "run hpcstruct on the measurement, then hpcprof again"};
+	(void)p;
+	(void)err;
+	*ret = &all;
+	return 0;
+}
+
 static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
@@ -126,6 +138,7 @@ static const struct pm_profile_ops ops = {
 	.span = hpctk_span,
 	.documents = hpctk_documents,
 	.sources = hpctk_sources,
+	.missing = missing,
 	.facts = facts,
 	.recipes = recipes,
 	.damage = hpctk_damage,

@@ -110,6 +110,9 @@ static const struct pmfs_view root[] = {
 		"What could not be read, with file and offset; only a header if nothing is "
 		"damaged.",
 		NULL, pmfs_damage_table),
+	TABLE("missing-symbols",
+		"Load modules of which code has no names: cost, why, where names were looked for.",
+		pmfs_may_miss_names, pmfs_missing_table),
 	PARQUET("profiles", "The profiles of all threads, for DuckDB, Polars and Spark.",
 		pmfs_has_threads, pmfs_profiles_table),
 	PARQUET("timeline", "The traces of all threads, likewise.", pmfs_some_thread_has_trace,

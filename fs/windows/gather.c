@@ -19,9 +19,12 @@ struct gathering {
 	bool samples;
 	struct lot *lots;
 	size_t n, room;
-	uint32_t *place; /* by context: index in lots, for the current thread */
-	double *weight;  /* by context: inclusive time on all threads */
-	bool *kept;      /* by context */
+	uint32_t *place;  /* by context: index in lots, for the current thread */
+	double *weight;   /* by context: inclusive time on all threads */
+	bool *kept;       /* by context */
+	uint32_t nothing; /* the frame of the context in which nothing runs, or PM_NONE */
+	pm_sum idle;      /* its time on the current thread */
+	bool was_idle;    /* on any of them */
 };
 
 /* The lots of a context and of its ancestors. */
@@ -74,6 +77,16 @@ static int lots_sum(struct gathering *g)
 
 static int lots_take(struct gathering *g, uint32_t thread)
 {
+	uint32_t n = g->whole->n_contexts;
+	if (g->idle > 0 && g->nothing != PM_NONE) {
+		if (pm_callcosts_add(g->costs,
+			    &(struct pm_callcost){thread, n, (uint64_t)g->idle, g->idle, g->idle}) <
+			0)
+			return -ENOMEM;
+		g->weight[n] += (double)g->idle;
+		g->was_idle = true;
+	}
+	g->idle = 0;
 	for (size_t i = 0; i < g->n; i++) {
 		const struct lot *lot = &g->lots[i];
 		if (pm_callcosts_add(g->costs,
@@ -99,9 +112,12 @@ static void keep(struct gathering *g, uint32_t context)
 static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct lot **ret)
 {
 	uint32_t context = pm_tree_find(g->whole, item->context);
+	if (item->context == 0 && g->samples)
+		g->idle += item->ns;
 	if (context == PM_NONE)
 		return 0;
 	if (pm_tree_frame(g->whole, context)->is_nothing) {
+		g->idle += item->ns;
 		keep(g, context);
 		return 0;
 	}
@@ -138,7 +154,9 @@ static int freeze(
 	struct gathering *g, uint32_t n_threads, struct pm_tree **ret, struct pm_error *err)
 {
 	uint32_t *from = NULL, *index = g->place;
-	int r = pm_tree_prune(g->whole, g->weight, g->kept, ret, &from, err);
+	const struct pm_tree_extra idle = {
+		g->was_idle ? g->nothing : PM_NONE, g->weight[g->whole->n_contexts]};
+	int r = pm_tree_prune(g->whole, g->weight, g->kept, &idle, ret, &from, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < (*ret)->n_contexts; i++)
@@ -162,10 +180,14 @@ int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 		.samples = from->samples,
 		.place = malloc(n_contexts * sizeof(*g.place)),
 		.weight = calloc(n_contexts, sizeof(*g.weight)),
-		.kept = calloc(n_contexts, sizeof(*g.kept))};
+		.kept = calloc(n_contexts, sizeof(*g.kept)),
+		.nothing = PM_NONE};
 	int r = g.place && g.weight && g.kept ? 0 : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n_contexts; i++)
 		g.place[i] = PM_NONE;
+	for (uint32_t i = 0; g.samples && g.nothing == PM_NONE && i < g.whole->n_frames; i++)
+		if (g.whole->frames[i].is_nothing)
+			g.nothing = i;
 	for (uint32_t i = 0; r == 0 && i < from->n; i++)
 		r = thread_take(&g, i, &from->cuts[i]);
 	r = r < 0 ? pm_error_plain(err, r) : freeze(&g, from->n, ret, err);

@@ -16,8 +16,9 @@ struct pmfs_gathered {
 /*
  * Builds the tree of the contexts that were tallied, and of their ancestors, with costs by thread.
  * Calls were tallied with their whole time, samples with that of their own context. Contexts that
- * the run's tree lacks are left out; those in which nothing runs have no costs. 0 or a negative
- * errno; call pm_callcosts_done in any case.
+ * the run's tree lacks are left out. Time in which nothing runs, by samples of context 0 or of one
+ * of the tree that says so, is the cost of a context 0 at the top, where the tree has a frame for
+ * it. 0 or a negative errno; call pm_callcosts_done in any case.
  */
 int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 	struct pm_callcosts *ret_costs, struct pm_error *err);

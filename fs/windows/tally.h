@@ -28,12 +28,12 @@ struct pmfs_tally {
 int pmfs_tally_find(struct pmfs_tally *t, uint32_t context);
 
 /*
- * 0 or -ENOMEM. Numbers that are 0 or too large for a tree are ignored. Inline, because traces have
- * many records and few contexts.
+ * 0 or -ENOMEM. Numbers that are too large for a tree are ignored. Inline, because traces have many
+ * records and few contexts.
  */
 static inline int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, pm_sum ns, uint64_t calls)
 {
-	if (context == 0 || context > UINT32_MAX)
+	if (context > UINT32_MAX)
 		return 0;
 	uint32_t i = t->recent[context % PMFS_RECENT];
 	if (i >= t->n || t->items[i].context != context) {

@@ -114,6 +114,24 @@ struct pm_fact {
 	struct pm_cell value;
 };
 
+/*
+ * A load module of which code has no names, as far as the format knows it: what it looked for and
+ * why there are none. Views find out how much of the cost that is.
+ */
+struct pm_missing {
+	struct pm_bytes module;   /* as in frames */
+	struct pm_bytes build_id; /* hexadecimal; empty: unknown */
+	const char *why;          /* such as: no file with this build id */
+	const char *tried;        /* the places, with `; ` between them; empty: none */
+};
+
+struct pm_missings {
+	size_t n;
+	const struct pm_missing *rows; /* a module once */
+	const char *why;               /* of modules that have no row */
+	const char *advice;            /* what a reader can do about it: a few words */
+};
+
 /* A row of damage.csv. */
 struct pm_damage {
 	uint64_t offset;  /* PM_NO_OFFSET: empty */

@@ -24,6 +24,12 @@ struct pm_metric {
 	struct pm_bytes scope;
 	bool decreases; /* some costs are negative: they are differences */
 	bool fractions; /* costs are decimals in the source, to be shown as they are */
+	/*
+	 * With PM_ROLE_OTHER: the cost of a context without anything below it, loops and lines
+	 * included: column …_self of contexts.csv and profile.csv, where exclusive costs contain
+	 * those.
+	 */
+	bool is_self;
 };
 
 struct pm_metrics {

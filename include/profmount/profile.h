@@ -138,6 +138,12 @@ struct pm_profile_ops {
 	int (*title)(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err);
 	const char *(*kind_of_tree)(const struct pm_profile *p);
 
+	/*
+	 * Optional, for formats whose code may have no names: why there are none, for
+	 * missing-symbols.csv.
+	 */
+	int (*missing)(
+		const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err);
 	/* For info.json and README.txt. */
 	int (*facts)(const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n,
 		struct pm_error *err);

@@ -84,6 +84,15 @@ struct pm_tree {
 /* The context with that number, or PM_NONE. O(1) or O(log n). */
 uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number);
 
+/*
+ * That of a sample: PM_NONE for number 0, where nothing runs. Windows have a context 0 for the cost
+ * of that, but samples of it have no call path there either.
+ */
+static inline uint32_t pm_tree_find_sample(const struct pm_tree *tree, uint64_t number)
+{
+	return number ? pm_tree_find(tree, number) : PM_NONE;
+}
+
 /* The context's number: context_id. */
 static inline uint32_t pm_tree_number(const struct pm_tree *tree, uint32_t context)
 {

@@ -12,7 +12,7 @@
 /* Sources with more samples take too long for this. */
 #define MOST_SAMPLES 300000
 
-/* What a window must have, by context of the run's tree. */
+/* What a window must have, by context of the run's tree; behind them, where nothing runs. */
 struct sums {
 	double *ns, *calls;
 	uint64_t rows;
@@ -32,6 +32,15 @@ static void sums_done(struct sums *s)
 	free(s->calls);
 }
 
+/* Windows have a context where nothing runs if the run's tree can say so. */
+static bool can_be_idle(const struct window_check *c)
+{
+	for (uint32_t i = 0; i < c->tree->n_frames && !c->p->traces_are_calls; i++)
+		if (c->tree->frames[i].is_nothing)
+			return true;
+	return false;
+}
+
 /* ---- what must be there ---- */
 
 static void add_sample(const struct window_check *c, const struct window_part *part,
@@ -48,9 +57,15 @@ static void add_sample(const struct window_check *c, const struct window_part *p
 		return;
 	sums->rows++;
 	uint32_t context = s->context ? pm_tree_find(c->tree, s->context) : PM_NONE;
-	if (context == PM_NONE || pm_tree_frame(c->tree, context)->is_nothing)
-		return;
 	double ns = to > from ? (double)(to - from) : 0;
+	bool idle = s->context == 0 ||
+		(context != PM_NONE && pm_tree_frame(c->tree, context)->is_nothing);
+	if (idle && can_be_idle(c)) {
+		sums->ns[c->tree->n_contexts] += ns;
+		sums->all_ns += ns;
+	}
+	if (context == PM_NONE || idle)
+		return;
 	sums->ns[context] += ns;
 	sums->all_ns += ns;
 	sums->calls[context] += begins;
@@ -98,7 +113,9 @@ static void check_contexts(struct window_check *c, const struct sheet *t, const 
 		return;
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		uint32_t context = pm_tree_find(c->tree, (uint64_t)sheet_at(t, i, id)->number);
+		uint64_t number = (uint64_t)sheet_at(t, i, id)->number;
+		uint32_t context = number == 0 && can_be_idle(c) ? c->tree->n_contexts
+								 : pm_tree_find(c->tree, number);
 		double is = sheet_at(t, i, ns)->number;
 		if (context == PM_NONE) {
 			window_fail(c, window, "contexts.csv has a context that the run lacks");

@@ -230,7 +230,9 @@ static void test_a_part_of_a_tree_has_the_categories_of_the_whole(void **state)
 	uint32_t *from;
 	assert_int_equal(f->profile.ops->tree(&f->profile, &tree, NULL), 0);
 	struct pm_tree *whole = f->tree;
-	assert_int_equal(pm_tree_prune(whole, weight, kept, &f->tree, &from, NULL), 0);
+	assert_int_equal(pm_tree_prune(whole, weight, kept, &(struct pm_tree_extra){PM_NONE, 0},
+				 &f->tree, &from, NULL),
+		0);
 	assert_categories(f, 2, "--");
 	free(from);
 	pm_tree_free(whole);

@@ -268,7 +268,7 @@ static void test_samples(void **state)
 	check_windows(false);
 }
 
-/* hpcrun has a context for it, which costs nothing; databases have none. */
+/* hpcrun has contexts for it, databases have none: its time is that of a context of windows. */
 static void test_nothing_runs(void **state)
 {
 	const struct pmfs_span all = {ORIGIN, ORIGIN + 100, true};
@@ -292,12 +292,19 @@ static void test_nothing_runs(void **state)
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(tree->n_contexts, 2);
-	assert_int_equal(pm_tree_number(tree, 0), N_CONTEXTS + 1);
-	assert_int_equal(value_of(p, 0, PM_CALLS_EXCL), 20);
-	assert_int_equal(pm_tree_number(tree, 1), N_CONTEXTS + 2);
-	assert_true(pm_tree_frame(tree, 1)->is_nothing);
-	assert_int_equal(value_of(p, 1, PM_CALLS_EXCL), 0);
+	assert_int_equal(tree->n_contexts, 3);
+	assert_int_equal(pm_tree_number(tree, 0), 0);
+	assert_int_equal(tree->parent[0], PM_NONE);
+	assert_int_equal(tree->depth[0], 0);
+	assert_int_equal(pm_tree_find(tree, 0), 0);
+	assert_int_equal(pm_tree_find_sample(tree, 0), PM_NONE);
+	assert_int_equal(value_of(p, 0, PM_CALLS_EXCL), 80);
+	assert_int_equal(value_of(p, 0, PM_CALLS_INCL), 80);
+	assert_int_equal(pm_tree_number(tree, 1), N_CONTEXTS + 1);
+	assert_int_equal(value_of(p, 1, PM_CALLS_EXCL), 20);
+	assert_int_equal(pm_tree_number(tree, 2), N_CONTEXTS + 2);
+	assert_true(pm_tree_frame(tree, 2)->is_nothing);
+	assert_int_equal(value_of(p, 2, PM_CALLS_EXCL), 0);
 	struct pm_sample samples[8];
 	assert_int_equal(p->ops->samples(p, 0, 0, samples, 8, NULL), 4);
 	p->ops->close(p);

@@ -100,6 +100,31 @@ static void put_in_order(struct pmfs_columns *c, struct pmfs_column *columns, ui
 	c->lead = c->n > 0 ? columns[0].base : NULL;
 }
 
+/* Of the quantities that are sorted into functions and lines differently. */
+static int list_self(
+	const struct pm_metrics *metrics, struct pm_arena *arena, struct pmfs_columns *c)
+{
+	struct pmfs_self_column *self = pm_arena_array(arena, metrics->n, sizeof(*self));
+	if (!self)
+		return -ENOMEM;
+	c->self = self;
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t k = 0;
+		while (k < metrics->n &&
+			(!metrics->metrics[k].is_self || !metrics->metrics[k].has_values ||
+				metrics->metrics[k].group != c->columns[i].group))
+			k++;
+		bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
+		if (k == metrics->n || !first)
+			continue;
+		self[c->n_self].metric = metrics->metrics[k].id;
+		self[c->n_self].name = pm_arena_printf(arena, "%s_self", c->columns[i].base);
+		if (!self[c->n_self++].name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* ---- metric id → column ---- */
 
 static struct pmfs_metric_slot *slot_of(
@@ -144,6 +169,15 @@ uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool f
 	return flat ? slot->flat : slot->tree;
 }
 
+uint32_t pmfs_place_of(const struct pmfs_columns *c, uint32_t metric_id)
+{
+	uint32_t column = pmfs_column_of(c, metric_id, false);
+	for (uint32_t i = 0; column == PM_NONE && i < c->n_self; i++)
+		if (c->self[i].metric == metric_id)
+			return c->n + i;
+	return column;
+}
+
 /* ---- the part ---- */
 
 static void columns_done(void *p)
@@ -174,7 +208,8 @@ static int fill_columns(struct pmfs_model *m, struct pmfs_column_naming *n, bool
 	if (r < 0)
 		return r;
 	put_in_order(c, columns, lead);
-	return make_slots(&part->arena, c) < 0 ? pmfs_no_memory(err) : 0;
+	bool good = make_slots(&part->arena, c) == 0 && list_self(n->metrics, &part->arena, c) == 0;
+	return good ? 0 : pmfs_no_memory(err);
 }
 
 static int fill_part(

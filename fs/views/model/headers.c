@@ -52,11 +52,13 @@ static uint32_t copy_names(const char **to, uint32_t at, const char *const *name
 	return at;
 }
 
+const char *const pmfs_suffixes_with_self[] = {"", NULL};
+
 static int make_header(struct headers *m, const struct pmfs_columns *c, struct header *h)
 {
 	uint32_t n_suffixes = count_names(h->suffixes), at;
-	size_t most =
-		(size_t)count_names(h->before) + count_names(h->after) + (size_t)c->n * n_suffixes;
+	size_t most = (size_t)count_names(h->before) + count_names(h->after) +
+		(size_t)c->n * n_suffixes + c->n_self;
 	const char **names = pm_arena_array(&m->arena, most, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
@@ -69,6 +71,8 @@ static int make_header(struct headers *m, const struct pmfs_columns *c, struct h
 				return -ENOMEM;
 		}
 	}
+	for (uint32_t i = 0; h->suffixes == pmfs_suffixes_with_self && i < c->n_self; i++)
+		names[at++] = c->self[i].name;
 	h->n = copy_names(names, at, h->after);
 	h->names = names;
 	return 0;

@@ -27,6 +27,12 @@ struct pmfs_column {
 	const struct pm_metric *flat; /* in flat tables, callers and exports */
 };
 
+/* A column of contexts.csv and profile.csv alone: cputime_sec_self. See struct pm_metric. */
+struct pmfs_self_column {
+	const char *name;
+	uint32_t metric; /* id */
+};
+
 /*
  * The columns of the primary quantity come first, then the others in database order; for each
  * quantity, exclusive before inclusive cost.
@@ -39,6 +45,8 @@ struct pmfs_columns {
 	uint32_t first_excl; /* the column of its exclusive cost or count, or PM_NONE */
 	bool has_counts;     /* some are plain counts */
 	uint32_t calls;      /* the count column named `calls`, or PM_NONE */
+	uint32_t n_self;
+	const struct pmfs_self_column *self;  /* in the order of the quantities */
 	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
 	uint32_t n_slots;
 };
@@ -147,6 +155,7 @@ int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_
  * `""` for plain columns), then `after`; each list ends with NULL. `skip` is a column that is left
  * out (PM_NONE: none). The same arguments give the same array.
  */
+extern const char *const pmfs_suffixes_with_self[]; /* none, but _self columns follow */
 int pmfs_model_header(struct pmfs_model *m, const char *const *before, const char *const *suffixes,
 	const char *const *after, uint32_t skip, const char *const **ret, uint32_t *ret_n,
 	struct pm_error *err);
@@ -171,6 +180,13 @@ int pmfs_run_cells(
 /* The same as cells, which are exact even for integers that do not fit into a double. */
 int pmfs_run_row(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
+
+/* The same, followed by those of the n_self columns. */
+int pmfs_run_row_with_self(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
+
+/* The place of a metric's values in a row of metric columns and _self columns, or PM_NONE. */
+uint32_t pmfs_place_of(const struct pmfs_columns *c, uint32_t metric_id);
 
 /* A stored value as a double, for calculations. */
 static inline double pmfs_value_number(const struct pm_value *value)

@@ -60,18 +60,31 @@ int pmfs_run_cells(
 	return r;
 }
 
-int pmfs_run_row(
-	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
+static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, struct pm_cell *cells,
+	struct pm_error *err)
 {
 	struct run run;
 	int r = run_get(m, context, &run, err);
-	for (uint32_t i = 0; r == 0 && i < run.columns->n; i++)
+	uint32_t n = r == 0 ? run.columns->n + (with_self ? run.columns->n_self : 0) : 0;
+	for (uint32_t i = 0; i < n; i++)
 		pm_set_empty(&cells[i]);
 	for (int64_t i = 0; i < run.n; i++) {
-		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, false);
-		if (column != PM_NONE)
+		uint32_t column = pmfs_place_of(run.columns, run.values[i].metric);
+		if (column < n)
 			pmfs_set_value(&cells[column], &run.values[i]);
 	}
 	run_done(&run);
 	return r;
+}
+
+int pmfs_run_row(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
+{
+	return fill_row(m, context, false, cells, err);
+}
+
+int pmfs_run_row_with_self(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
+{
+	return fill_row(m, context, true, cells, err);
 }

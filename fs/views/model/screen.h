@@ -12,7 +12,15 @@ enum { PMFS_SCREEN_WIDTH = 100 };
  */
 void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width);
 
-/* The same, padded with blanks. */
+/*
+ * Name i of a list, at most `width` characters, so that it differs from the others if it does so in
+ * full: a name that does not fit loses its return type and arguments first, then its middle, and
+ * where others look the same then, what they have in common.
+ */
+void pmfs_add_told_apart(
+	struct pm_text *out, const struct pm_bytes *names, uint32_t n, uint32_t i, unsigned width);
+
+/* The same as pmfs_add_cut, padded with blanks. */
 void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width);
 
 /* The same, right-aligned. */

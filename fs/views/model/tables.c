@@ -11,6 +11,15 @@ int pmfs_table_with_metrics(struct pmfs_model *m, const struct pm_table_type *ty
 		m, before, plain, after, PM_NONE, &ret->columns, &ret->n_columns, err);
 }
 
+int pmfs_table_with_self(struct pmfs_model *m, const struct pm_table_type *type,
+	const char *const *before, const char *const *after, struct pm_table *ret,
+	struct pm_error *err)
+{
+	*ret = (struct pm_table){.type = type, .self = m};
+	return pmfs_model_header(m, before, pmfs_suffixes_with_self, after, PM_NONE, &ret->columns,
+		&ret->n_columns, err);
+}
+
 struct pm_table pmfs_table_plain(
 	struct pmfs_model *m, const struct pm_table_type *type, const char *const *columns)
 {

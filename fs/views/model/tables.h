@@ -10,6 +10,11 @@ int pmfs_table_with_metrics(struct pmfs_model *m, const struct pm_table_type *ty
 	const char *const *before, const char *const *after, struct pm_table *ret,
 	struct pm_error *err);
 
+/* The same with the _self columns behind the metric columns. */
+int pmfs_table_with_self(struct pmfs_model *m, const struct pm_table_type *type,
+	const char *const *before, const char *const *after, struct pm_table *ret,
+	struct pm_error *err);
+
 /* A table without metric columns; `columns` ends with NULL. */
 struct pm_table pmfs_table_plain(
 	struct pmfs_model *m, const struct pm_table_type *type, const char *const *columns);

@@ -180,6 +180,9 @@ static int make_paths(
 	int r = pmfs_stacks_make(s->model, column, s->thread, s->context, &stacks, err);
 	if (r < 0)
 		return r;
+	for (uint32_t i = stacks.first; i < stacks.end; i++)
+		if (pm_tree_frame(stacks.tree, i)->is_nothing)
+			stacks.self[i - stacks.first] = stacks.value[i - stacks.first] = 0;
 	name_metric(&s->caption, stacks.column);
 	r = pmfs_name_paths_make(&stacks, clean_name, ret, err);
 	pmfs_stacks_done(&stacks);

@@ -98,7 +98,7 @@ static uint32_t brief_context(const struct reader *r, const struct pmfs_timeline
 	for (uint32_t i = 0; i < r->n_batch && found == PM_NONE; i++) {
 		const struct pm_sample *s = &r->batch[i];
 		if (s->time_ns >= begin && s->time_ns < end && s->duration_ns != PM_NO_TIME)
-			found = pm_tree_find(t->tree, s->context);
+			found = pm_tree_find_sample(t->tree, s->context);
 	}
 	return found;
 }
@@ -113,7 +113,7 @@ static int read_samples(
 		e = seek(r, time, err);
 		const struct pm_sample *s = last_before(r, time);
 		if (s && s->duration_ns != PM_NO_TIME && end_of(s) > time)
-			cells[i] = pm_tree_find(t->tree, s->context);
+			cells[i] = pm_tree_find_sample(t->tree, s->context);
 		if (cells[i] != PM_NONE)
 			continue;
 		cells[i] = brief_context(r, t, i);
@@ -141,7 +141,7 @@ static uint32_t cell_of(const struct pmfs_timeline *t, uint64_t time)
 static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct pm_sample *call)
 {
 	uint32_t *cells = t->context + (size_t)row * N,
-		 context = pm_tree_find(t->tree, call->context);
+		 context = pm_tree_find_sample(t->tree, call->context);
 	bool *brief = t->brief + (size_t)row * N;
 	uint64_t end = end_of(call);
 	uint32_t i = first_cell(t, call->time_ns);

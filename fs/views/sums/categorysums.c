@@ -60,7 +60,17 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
 	for (uint32_t i = 0; own != PM_NONE && i < PMFS_N_CATEGORIES; i++)
 		if (!isnan(s->cells[i * s->columns->n + own]))
 			s->whole += s->cells[i * s->columns->n + own];
-	return s->whole != 0 ? 0 : inclusive_at_top(m, tree, &s->whole, err);
+	int r = s->whole != 0 ? 0 : inclusive_at_top(m, tree, &s->whole, err);
+	s->busy = s->whole;
+	uint32_t nothing = pm_tree_find(tree, 0);
+	if (r < 0 || nothing == PM_NONE || own == PM_NONE)
+		return r;
+	double *cells = pmfs_cells_new(s->columns->n);
+	r = cells ? pmfs_run_cells(m, nothing, true, cells, err) : pmfs_no_memory(err);
+	if (r == 0 && !isnan(cells[own]))
+		s->busy -= cells[own];
+	free(cells);
+	return r;
 }
 
 /* ---- adding up ---- */

@@ -12,6 +12,7 @@ struct pmfs_category_sums {
 	uint32_t order[PMFS_N_CATEGORIES];
 	uint64_t contexts[PMFS_N_CATEGORIES];
 	double whole;
+	double busy; /* of it, what shares are of: in windows, idle time is a cost, but has none */
 	double *cells; /* columns->n per category */
 };
 

@@ -114,7 +114,7 @@ static size_t bytes_of(const struct pmfs_durations *d)
 
 static int take(struct reading *r, uint32_t thread, const struct pm_sample *s)
 {
-	uint32_t context = s->context ? pm_tree_find(r->f->tree, s->context) : PM_NONE;
+	uint32_t context = pm_tree_find_sample(r->f->tree, s->context);
 	if (context == PM_NONE || s->duration_ns == PM_NO_TIME)
 		return 0;
 	uint32_t row = r->f->row[pmfs_function_of(r->f->identity, context)];

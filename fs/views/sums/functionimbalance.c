@@ -85,7 +85,7 @@ static int read_cells(
 	const struct pmfs_columns *c = s->functions->columns;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	uint64_t number = 0;
+	uint64_t number = PM_NO_TIME;
 	uint32_t context = PM_NONE;
 	double *cells = pmfs_cells_new(c->n);
 	int r = cells ? 0 : pmfs_no_memory(err);

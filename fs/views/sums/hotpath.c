@@ -27,6 +27,8 @@ static int hottest(
 {
 	*ret = (struct pmfs_hot){PM_NONE, 0};
 	for (uint32_t i = first; i < end; i = w->tree->end[i]) {
+		if (pm_tree_frame(w->tree, i)->is_nothing)
+			continue;
 		int r = pmfs_run_cells(w->model, i, false, w->cells, err);
 		if (r < 0)
 			return r;

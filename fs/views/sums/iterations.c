@@ -163,7 +163,7 @@ static int read_thread(struct finding *f, uint32_t thread, struct pm_error *err)
 	while ((n = f->profile->ops->samples(f->profile, thread, at, batch, 512, err)) > 0) {
 		for (int64_t i = 0; i < n; i++) {
 			const struct pm_sample *s = &batch[i];
-			uint32_t context = s->context ? pm_tree_find(f->tree, s->context) : PM_NONE;
+			uint32_t context = pm_tree_find_sample(f->tree, s->context);
 			int r = f->profile->traces_are_calls ? take_call(f, s, context)
 							     : take_sample(f, s, context);
 			if (r < 0)

@@ -144,7 +144,7 @@ static int open_path(struct collecting *c, uint32_t context, uint64_t time)
 
 static int add_sample(struct collecting *c, const struct pm_sample *sample)
 {
-	uint32_t context = sample->context ? pm_tree_find(c->tree, sample->context) : PM_NONE;
+	uint32_t context = pm_tree_find_sample(c->tree, sample->context);
 	bool known = context != PM_NONE && sample->duration_ns != PM_NO_TIME;
 	uint64_t start = time_of(c, sample);
 	uint64_t end = known ? end_of(c, start, sample->duration_ns) : start;
@@ -162,7 +162,7 @@ static int add_sample(struct collecting *c, const struct pm_sample *sample)
 
 static int add_call(struct collecting *c, const struct pm_sample *call)
 {
-	uint32_t context = call->context ? pm_tree_find(c->tree, call->context) : PM_NONE;
+	uint32_t context = pm_tree_find_sample(c->tree, call->context);
 	size_t place;
 	if (context == PM_NONE)
 		return 0;

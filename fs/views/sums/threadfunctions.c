@@ -40,7 +40,7 @@ static int sum_values(struct pmfs_model *m, struct pmfs_flat_profile *t, uint32_
 	const struct pmfs_functions *f = t->functions;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	uint64_t number = 0;
+	uint64_t number = PM_NO_TIME;
 	uint32_t context = PM_NONE;
 	int r;
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);

@@ -76,7 +76,7 @@ static void exclusive_as_inclusive(const struct pmfs_columns *columns, double *c
 
 /*
  * Inclusive costs and counts of context 0 are the stored totals of the thread, which replace the
- * sums over contexts.
+ * sums over contexts, unless there is such a context: in windows, nothing runs in it.
  */
 static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals_part *part,
 	double *cells, struct pm_error *err)
@@ -84,7 +84,7 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 	const struct pmfs_columns *columns = part->columns;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	uint64_t number = 0;
+	uint64_t number = PM_NO_TIME;
 	uint8_t counted = 0; /* roles of that context */
 	double *stored = malloc((columns->n + 1) * sizeof(*stored));
 	int r;
@@ -103,7 +103,7 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 			counted = context == PM_NONE ? 0 : part->roles[context];
 		}
 		enum pm_role role = columns->columns[column].role;
-		if (number == 0 && (role == PM_ROLE_INCLUSIVE || role == PM_ROLE_COUNT))
+		if (number == 0 && !counted && (role == PM_ROLE_INCLUSIVE || role == PM_ROLE_COUNT))
 			stored[column] = pmfs_value_number(v);
 		else if (counted & 1 << role)
 			pmfs_add(&cells[column], pmfs_value_number(v));

@@ -109,6 +109,23 @@ static int add_all(struct summing *s, struct totals_part *part, struct pm_error 
 	return r < 0 ? r : add_stored(s, part, err);
 }
 
+/* What context 0 of a window costs. */
+static int find_idle(
+	struct summing *s, const double *of, struct pmfs_totals *ret, struct pm_error *err)
+{
+	if (s->columns->n == 0)
+		return 0;
+	ret->busy = of[0];
+	uint32_t context = pm_tree_find(s->tree, 0), column = s->column[0];
+	if (context == PM_NONE)
+		return 0;
+	int r = pmfs_run_cells(s->model, context, true, s->cells, err);
+	if (r == 0 && isfinite(s->cells[column]))
+		ret->idle = s->cells[column];
+	ret->busy -= ret->idle;
+	return r;
+}
+
 static int totals_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
@@ -127,12 +144,14 @@ static int totals_fill(void *owner, void *p, struct pm_error *err)
 	bool enough =
 		part->of && part->in_contexts && s.cells && s.sums && s.column && s.at_the_top;
 	r = enough ? add_all(&s, part, err) : pmfs_no_memory(err);
+	part->totals = (struct pmfs_totals){
+		.of = part->of, .in_contexts = part->in_contexts, .columns = s.columns};
+	if (r == 0)
+		r = find_idle(&s, part->of, &part->totals, err);
 	free(s.cells);
 	free(s.sums);
 	free(s.column);
 	free(s.at_the_top);
-	part->totals = (struct pmfs_totals){
-		.of = part->of, .in_contexts = part->in_contexts, .columns = s.columns};
 	return r;
 }
 

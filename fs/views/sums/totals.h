@@ -12,6 +12,11 @@ struct pmfs_totals {
 	const double *of;        /* by column: the total of its group; 0 if nothing has a cost */
 	const bool *in_contexts; /* by column: contexts have costs of its group */
 	const struct pmfs_columns *columns;
+	/*
+	 * Of the primary quantity: the part in which nothing runs, which is a cost in windows, and
+	 * the rest. Shares, the hot path, and pictures are of what is busy.
+	 */
+	double idle, busy;
 };
 
 /*

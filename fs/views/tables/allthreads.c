@@ -193,7 +193,7 @@ int pmfs_profiles_table(
 	(void)item;
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r == 0)
-		r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
+		r = pmfs_table_with_self(m, &type, before, after, ret, err);
 	if (r == 0)
 		ret->piece = ((uint64_t)threads->n + PIECES - 1) / PIECES << PLACE_BITS;
 	return r;

@@ -17,8 +17,9 @@ static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	*cells++ = pm_cell_u64(s->contexts[category]);
 	cells = pmfs_number_cells(s->columns, numbers, cells);
 	pm_set_empty(cells);
-	if (own != PM_NONE && s->whole != 0)
-		pm_set_f64(cells, isnan(numbers[own]) ? 0 : numbers[own] / s->whole);
+	bool counts = s->busy == s->whole || category != PMFS_IDLE;
+	if (own != PM_NONE && s->busy != 0 && counts)
+		pm_set_f64(cells, isnan(numbers[own]) ? 0 : numbers[own] / s->busy);
 	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
 	return 1;
 }

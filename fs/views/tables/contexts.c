@@ -48,13 +48,13 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
 	if (context + AHEAD < tree->n_contexts)
 		__builtin_prefetch(pm_tree_frame(tree, context + AHEAD));
-	int r = pmfs_run_row(c->model, context, cells + 3, err);
+	int r = pmfs_run_row_with_self(c->model, context, cells + 3, err);
 	if (r < 0)
 		return r;
 	pm_set_u64(cells++, pm_tree_number(tree, context));
 	set_parent(cells++, tree, tree->parent[context]);
 	pm_set_u64(cells++, tree->depth[context]);
-	cells += c->columns->n;
+	cells += c->columns->n + c->columns->n_self;
 	pmfs_set_known(cells++, frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	pmfs_set_kind(cells++, frame);
@@ -71,7 +71,7 @@ int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, s
 	static const char *const before[] = {"context_id", "parent_id", "depth", NULL};
 	static const char *const after[] = {
 		"line", "offset", "kind", "category", "module", "file", "name", NULL};
-	return pmfs_table_with_metrics(m, type, before, after, ret, err);
+	return pmfs_table_with_self(m, type, before, after, ret, err);
 }
 
 /* ---- contexts.csv ---- */

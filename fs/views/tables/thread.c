@@ -76,10 +76,10 @@ static int next_context(
 	while (r > 0 && context == PM_NONE) {
 		uint64_t number = v->context;
 		context = pm_tree_find(p->tree, number);
-		for (uint32_t i = 0; i < p->columns->n; i++)
+		for (uint32_t i = 0; i < p->columns->n + p->columns->n_self; i++)
 			pm_set_empty(&cells[i]);
 		do {
-			uint32_t column = pmfs_column_of(p->columns, v->metric, false);
+			uint32_t column = pmfs_place_of(p->columns, v->metric);
 			if (column != PM_NONE)
 				pmfs_set_value(&cells[column], v);
 			pmfs_values_step(&p->values);
@@ -100,7 +100,7 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	rows->at = p->values.at;
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
 	pm_set_u64(cells, pm_tree_number(p->tree, context));
-	cells += 1 + p->columns->n;
+	cells += 1 + p->columns->n + p->columns->n_self;
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));
@@ -117,7 +117,7 @@ int pmfs_thread_profile_table(
 	static const char *const before[] = {"context_id", NULL};
 	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
 	const struct pm_profile *p = pmfs_model_profile(m);
-	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	int r = pmfs_table_with_self(m, &type, before, after, ret, err);
 	ret->a = item;
 	if (r < 0 || p->stores_values) /* counts are of stored values, not of costs */
 		return r;

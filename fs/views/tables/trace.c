@@ -71,7 +71,7 @@ static void find_context(struct trace_rows *t, uint64_t number)
 	if (number == t->number)
 		return;
 	t->number = number;
-	t->context = pm_tree_find(t->contexts.tree, number);
+	t->context = pm_tree_find_sample(t->contexts.tree, number);
 }
 
 /*

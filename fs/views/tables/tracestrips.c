@@ -115,7 +115,7 @@ static void find_places(struct reading *b)
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->batch[i].context != number) {
 			number = b->batch[i].context;
-			place = pm_tree_find(b->contexts.tree, number);
+			place = pm_tree_find_sample(b->contexts.tree, number);
 		}
 		b->places[i] = place;
 	}

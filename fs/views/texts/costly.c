@@ -9,7 +9,7 @@
 #include "fs/views/model/screen.h"
 #include "fs/views/sums/lines.h"
 
-enum { TOP_FUNCTIONS = 20, TOP_LINES = 10, TOP_KERNELS = 8, NAME_WIDTH = PMFS_SCREEN_WIDTH - 23 };
+enum { TOP_FUNCTIONS = 20, TOP_LINES = 5, TOP_KERNELS = 5, NAME_WIDTH = PMFS_SCREEN_WIDTH - 23 };
 
 static const struct pm_metric *metric_of(const struct pmfs_column *c)
 {
@@ -107,28 +107,47 @@ static void add_place(struct pm_text *out, const struct pmfs_functions *f, uint3
 		pm_text_printf(out, ":%u", function->line);
 }
 
-static void add_function(struct pm_text *out, const struct pmfs_functions *f, uint32_t row,
-	bool with_place, const struct pmfs_column *column, double value, double whole)
+/* Nothing runs in it: it is no function of the program, and costs time in windows alone. */
+static bool is_nothing(const struct pmfs_functions *f, uint32_t row)
 {
-	pm_text_char(out, ' ');
-	pmfs_add_share(out, value, whole);
-	pmfs_add_amount(out, column, value);
-	pm_text_str(out, "  ");
-	pmfs_add_cut(out, pmfs_function_name(f, row), with_place ? NAME_WIDTH - 43 : NAME_WIDTH);
-	if (with_place)
-		add_place(out, f, row);
-	pm_text_char(out, '\n');
+	return f->first[row] < f->first[row + 1] &&
+		pm_tree_frame(f->tree, f->contexts[f->first[row]])->is_nothing;
+}
+
+/* Rows of functions.csv with their values, as lines. */
+static void add_rows(struct pm_text *out, const struct pmfs_functions *f, const uint32_t *rows,
+	uint32_t n, const struct pmfs_column *column, const double *values, double whole)
+{
+	struct pm_bytes names[TOP_FUNCTIONS];
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = pmfs_function_name(f, rows[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		bool with_place = is_shared(f, rows, n, i);
+		pm_text_char(out, ' ');
+		pmfs_add_share(out, values[i], whole);
+		pmfs_add_amount(out, column, values[i]);
+		pm_text_str(out, "  ");
+		pmfs_add_told_apart(out, names, n, i, with_place ? NAME_WIDTH - 43 : NAME_WIDTH);
+		if (with_place)
+			add_place(out, f, rows[i]);
+		pm_text_char(out, '\n');
+	}
 }
 
 void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
-	const uint32_t *order, uint32_t n, const double *cells, double whole)
+	const uint32_t *order, uint32_t n, uint32_t most, const double *cells, double whole)
 {
 	uint32_t rows[TOP_FUNCTIONS], shown = 0, column = pmfs_order_column(f->columns);
-	for (; column != PM_NONE && shown < n && shown < TOP_FUNCTIONS; shown++) {
-		rows[shown] = order ? order[shown] : shown;
-		double value = cells[(size_t)rows[shown] * f->columns->n + column];
-		if (!(value > 0) || !pmfs_is_cost(value, whole)) /* nor do the rows after it */
-			break;
+	double values[TOP_FUNCTIONS];
+	for (uint32_t i = 0; column != PM_NONE && i < n && shown < most; i++) {
+		uint32_t row = order ? order[i] : i;
+		double value = cells[(size_t)row * f->columns->n + column];
+		if (shown == TOP_FUNCTIONS || !(value > 0) || !pmfs_is_cost(value, whole))
+			break; /* nor do the rows after it */
+		if (is_nothing(f, row))
+			continue;
+		rows[shown] = row;
+		values[shown++] = value;
 	}
 	if (shown == 0)
 		return;
@@ -139,10 +158,7 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 		pm_text_char(out, ')');
 	}
 	pm_text_char(out, '\n');
-	for (uint32_t i = 0; i < shown; i++)
-		add_function(out, f, rows[i], is_shared(f, rows, shown, i),
-			&f->columns->columns[column],
-			cells[(size_t)rows[i] * f->columns->n + column], whole);
+	add_rows(out, f, rows, shown, &f->columns->columns[column], values, whole);
 }
 
 /* ---- GPUs ---- */
@@ -173,12 +189,14 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 	pm_text_printf(out, "\nKernels by %s (total ", f->columns->columns[column].name);
 	add_amount(out, &f->columns->columns[column], whole);
 	pm_text_str(out, ")\n");
-	for (uint32_t i = 0; i < f->n && i < TOP_KERNELS; i++) {
-		double value = pmfs_function_cell(f, order[i], column);
-		if (!(value > 0) || !pmfs_is_cost(value, whole))
+	double values[TOP_KERNELS];
+	uint32_t n = 0;
+	for (; n < f->n && n < TOP_KERNELS; n++) {
+		values[n] = pmfs_function_cell(f, order[n], column);
+		if (!(values[n] > 0) || !pmfs_is_cost(values[n], whole))
 			break;
-		add_function(out, f, order[i], false, &f->columns->columns[column], value, whole);
 	}
+	add_rows(out, f, order, n, &f->columns->columns[column], values, whole);
 	free(order);
 	return 0;
 }

@@ -10,11 +10,12 @@ void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 	const struct pmfs_totals *totals, bool chosen);
 
 /*
- * The first rows of a flat profile with their shares of `whole`: `order` has rows (NULL: in order),
- * `cells` is by row. Functions with the same name are distinguished by their places.
+ * The first rows, at most `most`, of a flat profile with their shares of `whole`: `order` has n
+ * rows (NULL: in order), `cells` is by row. Functions with the same name are distinguished by their
+ * places.
  */
 void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
-	const uint32_t *order, uint32_t n, const double *cells, double whole);
+	const uint32_t *order, uint32_t n, uint32_t most, const double *cells, double whole);
 
 /* GPU operations by kind, and kernels if another quantity is primary. */
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,

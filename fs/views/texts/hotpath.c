@@ -20,8 +20,7 @@ int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		pm_text_printf(out, "%.1f%%\t",
-			100 * path[i].value / totals->of[totals->columns->first_incl]);
+		pm_text_printf(out, "%.1f%%\t", 100 * path[i].value / totals->busy);
 		pm_text_f64(out, path[i].value);
 		pm_text_char(out, '\t');
 		pmfs_add_stop(out, tree, path[i].context, &scratch);

@@ -1,5 +1,5 @@
 /*
- * summary.txt: one screen of a profile for a person, at most 60 lines of 100 columns. What it
+ * summary.txt: one screen of a profile for a person, at most 50 lines of 100 columns. What it
  * shows are the first rows of the tables.
  */
 #include <math.h>
@@ -19,116 +19,63 @@
 #include "fs/views/sums/totals.h"
 #include "fs/views/sums/worstimbalances.h"
 #include "fs/views/texts/costly.h"
+#include "fs/views/texts/head.h"
 #include "fs/views/texts/sections.h"
 
-enum { HOT_STEPS = 12 };
-
-/* ---- the run ---- */
-
-/* `3 threads` or `1 thread` with a separator before it; nothing if it is unknown. */
-static void add_count(struct pm_text *out, uint64_t n, const char *one)
-{
-	if (n == PM_NO_TIME || out->failed)
-		return;
-	pm_text_str(out, out->p[out->len - 1] == ' ' ? "" : "   ");
-	pmfs_print_count(out, n);
-	pm_text_printf(out, " %s%s", one, n == 1 ? "" : "s");
-}
-
-static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes value)
-{
-	if (value.len == 0)
-		return;
-	pm_text_printf(out, "%-8s ", key);
-	pmfs_add_cut(out, value, PMFS_SCREEN_WIDTH - 9);
-	pm_text_char(out, '\n');
-}
-
-static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
-	struct pm_error *err)
-{
-	const struct pmfs_empty_threads *busy;
-	add_count(out, counts->threads, "thread");
-	if (counts->threads == PM_NO_TIME || counts->threads < 2)
-		return 0;
-	int r = pmfs_empty_threads(m, &busy, err);
-	if (r == 0 && busy->n_empty > 0) {
-		pm_text_str(out, ", ");
-		pmfs_print_count(out, busy->n_empty);
-		pm_text_str(out, " of them empty");
-	}
-	return r;
-}
-
-/* The duration and the number of samples. */
-static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const char *one)
-{
-	bool timed = counts->duration_ns != PM_NO_TIME;
-	bool traced = counts->samples != PM_NO_TIME && counts->samples > 0;
-	if (!timed && !traced)
-		return;
-	pm_text_str(out, "run      ");
-	if (timed)
-		pmfs_print_ns(out, (double)counts->duration_ns);
-	if (traced)
-		add_count(out, counts->samples, one);
-	pm_text_char(out, '\n');
-}
-
-static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
-	struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_bytes title;
-	int r = pm_profile_title(p, &title, err);
-	if (r < 0)
-		return r;
-	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
-	add_cut_line(out, "source", pm_bytes_of(p->source));
-	add_cut_line(out, "title", title);
-	add_cut_line(out, "format", pm_bytes_of(p->format));
-	add_cut_line(out, "layout", pm_bytes_of(p->layout));
-	pm_text_str(out, "has      ");
-	add_count(out, counts->contexts, "context");
-	add_count(out, counts->functions, "function");
-	r = add_threads(out, m, counts, err);
-	pm_text_char(out, '\n');
-	add_run(out, counts, p->traces_are_calls ? "call" : "sample");
-	if (counts->damages > 0) {
-		pm_text_str(out, "damage   see damage.csv:");
-		pm_text_char(out, ' ');
-		add_count(out, counts->damages, "row");
-		pm_text_char(out, '\n');
-	}
-	return r;
-}
+enum { HOT_LINES = 9, WORST_LINES = 4 };
 
 /* ---- the hot path ---- */
+
+/* Whether the steps have the same share, as it is shown. */
+static bool same_share(double value, double other, double whole)
+{
+	return fabs(round(1000 * value / whole) - round(1000 * other / whole)) < 0.5;
+}
+
+/* Steps of the same share, a line. `a > … > c` is the first and the last of them. */
+static void add_steps(struct pm_text *out, const struct pm_tree *tree, const struct pmfs_hot *path,
+	uint32_t n, unsigned width)
+{
+	struct pm_text scratch = {.p = NULL}, line = {.p = NULL};
+	for (uint32_t i = 0; i < n; i++) {
+		pm_text_clear(&scratch);
+		struct pm_bytes name =
+			pmfs_frame_name(tree, pm_tree_frame(tree, path[i].context), &scratch);
+		if (i > 0 && i + 1 < n && line.len + name.len > width / 2)
+			continue; /* see hotpath.txt */
+		pm_text_str(&line, i ? " > " : "");
+		pm_text_bytes(&line, n > 1 ? pmfs_name_bare(name) : name);
+	}
+	pmfs_add_cut(out, pm_text_view(&line), width);
+	pm_text_end(&line, out);
+	pm_text_end(&scratch, out);
+}
 
 static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
 	const struct pmfs_column *column, const struct pmfs_hot *path, uint32_t n, double whole)
 {
-	struct pm_text scratch = {.p = NULL};
-	if (n == 0)
+	uint32_t starts[HOT_LINES + 1], lines = 0;
+	if (n == 0 || !(whole > 0))
 		return;
 	pm_text_printf(out, "\nHot path by %s\n", column->name);
-	for (uint32_t i = 0; i < n; i++) {
-		if (n > HOT_STEPS && i == HOT_STEPS / 2) {
-			i = n - HOT_STEPS / 2;
-			pm_text_printf(
-				out, " %20s  … %u more: see hotpath.txt …\n", "", n - HOT_STEPS);
-		}
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || !same_share(path[i].value, path[i - 1].value, whole))
+			starts[lines < HOT_LINES ? lines++ : HOT_LINES] = i;
+	bool more = starts[lines - 1] < n && lines == HOT_LINES;
+	for (uint32_t k = 0; k < lines; k++) {
+		uint32_t end = k + 1 < lines ? starts[k + 1] : n;
+		while (more && k + 1 == lines && end > starts[k] + 1 &&
+			!same_share(path[end - 1].value, path[starts[k]].value, whole))
+			end--;
 		pm_text_char(out, ' ');
-		pmfs_add_share(out, path[i].value, whole);
-		pmfs_add_amount(out, column, path[i].value);
+		pmfs_add_share(out, path[starts[k]].value, whole);
+		pmfs_add_amount(out, column, path[starts[k]].value);
 		pm_text_str(out, "  ");
-		pm_text_clear(&scratch);
-		pmfs_add_cut(out,
-			pmfs_frame_name(tree, pm_tree_frame(tree, path[i].context), &scratch),
-			PMFS_SCREEN_WIDTH - 23);
+		add_steps(out, tree, path + starts[k], end - starts[k], PMFS_SCREEN_WIDTH - 23);
 		pm_text_char(out, '\n');
+		if (k + 1 == lines && end < n)
+			pm_text_printf(out, " %20s  … %u more: see hotpath.txt …\n", "", n - end);
 	}
-	pm_text_end(&scratch, out);
 }
 
 /* ---- imbalance ---- */
@@ -173,7 +120,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	enum { WHERE_WIDTH = 30, NAME_WIDTH = PMFS_SCREEN_WIDTH - 26 - WHERE_WIDTH };
 	const struct pmfs_column *column = &columns->columns[pmfs_leading_column(columns)];
 	struct pmfs_worst_list worst;
-	struct pm_text scratch = {.p = NULL};
+	struct pm_text scratch = {.p = NULL}, name = {.p = NULL};
 	const char *path = "";
 	int r = pmfs_worst_imbalances(m, whole, waiting, &worst, err);
 	if (r < 0 || worst.n == 0)
@@ -181,7 +128,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	pm_text_printf(out, "\n%s, %s: max / mean, max - mean, the thread that %s most\n",
 		waiting ? "Waiting" : "Imbalance of work", column->base,
 		waiting ? "waits" : "works");
-	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
+	for (uint32_t i = 0; i < worst.n && i < WORST_LINES && r == 0; i++) {
 		const struct pmfs_work *work = &worst.work[worst.contexts[i]];
 		pm_text_printf(out, " %6.2f", work->max / work->mean);
 		pmfs_add_amount(out, column, work->max - work->mean);
@@ -189,9 +136,8 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 		pm_text_clear(&scratch);
 		r = waiting ? add_chain(&scratch, m, tree, worst.contexts[i], err) : 0;
 		if (!waiting)
-			pm_text_bytes(&scratch,
-				pmfs_frame_name(
-					tree, pm_tree_frame(tree, worst.contexts[i]), &scratch));
+			pmfs_add_name(
+				&scratch, tree, pm_tree_frame(tree, worst.contexts[i]), &name);
 		if (r == 0)
 			r = pmfs_thread_path(m, work->slowest, &path, err);
 		if (r == 0)
@@ -201,6 +147,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 		pmfs_add_cut(out, pm_text_view(&scratch), NAME_WIDTH);
 		pm_text_char(out, '\n');
 	}
+	pm_text_end(&name, out);
 	pm_text_end(&scratch, out);
 	return r;
 }
@@ -226,16 +173,16 @@ static int add_details(struct pm_text *out, struct pmfs_model *m, const struct p
 		f->columns->first_incl == PM_NONE || (r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	add_hotpath(
-		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->of[0]);
+		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->busy);
 	free(path);
-	r = add_worst(out, m, f->tree, f->columns, totals->of[0], false, err);
-	return r < 0 ? r : add_worst(out, m, f->tree, f->columns, totals->of[0], true, err);
+	r = add_worst(out, m, f->tree, f->columns, totals->busy, false, err);
+	return r < 0 ? r : add_worst(out, m, f->tree, f->columns, totals->busy, true, err);
 }
 
 /* Functions get the rest of the screen, but at least a few lines. */
 static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
-	enum { SCREEN_LINES = 60, LEAST_FUNCTIONS = 5 };
+	enum { SCREEN_LINES = 50, LEAST_FUNCTIONS = 5 };
 	struct pm_text details = {.p = NULL};
 	const struct pmfs_functions *f;
 	const struct pmfs_totals *totals;
@@ -246,20 +193,9 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
 	if (taken + LEAST_FUNCTIONS < SCREEN_LINES)
 		most = SCREEN_LINES - taken;
-	pmfs_add_costly_functions(out, f, NULL, f->n < most ? f->n : most, f->cells, totals->of[0]);
+	pmfs_add_costly_functions(out, f, NULL, f->n, most, f->cells, totals->busy);
 	pm_text_bytes(out, pm_text_view(&details));
 	pm_text_end(&details, out);
-	return r;
-}
-
-static int add_totals(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pmfs_totals *totals;
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r == 0 && (r = pmfs_totals(m, &totals, err)) == 0)
-		/* A window has its own quantities. */
-		pmfs_add_quantities(out, c, totals, pmfs_model_outer(m) == NULL);
 	return r;
 }
 
@@ -268,9 +204,8 @@ int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct pmfs_counts counts;
 	int r = pmfs_count(m, &counts, err);
-	if (r < 0 || (r = add_head(out, m, &counts, err)) < 0 ||
-		(r = add_totals(out, m, err)) < 0 || (r = pmfs_unaccounted(m, out, err)) < 0 ||
-		(r = pmfs_add_remarks(out, m, err)) < 0 || (r = pmfs_add_sections(out, m, err)) < 0)
+	if (r < 0 || (r = pmfs_add_head(out, m, &counts, err)) < 0 ||
+		(r = pmfs_add_sections(out, m, err)) < 0)
 		return r;
 	r = add_tree(out, m, err);
 	return r < 0 ? r : pm_text_status(out);
@@ -326,18 +261,19 @@ int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, st
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0 || (r = pmfs_thread_path(m, thread, &path, err)) < 0)
 		return r;
-	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(pmfs_model_profile(m)->source)));
-	add_cut_line(out, "thread", pm_bytes_of(path));
-	add_cut_line(out, "file", threads->threads[thread].file);
+	pmfs_add_cut_line(
+		out, "profile", pmfs_base_name(pm_bytes_of(pmfs_model_profile(m)->source)));
+	pmfs_add_cut_line(out, "thread", pm_bytes_of(path));
+	pmfs_add_cut_line(out, "file", threads->threads[thread].file);
 	if (threads->threads[thread].has_trace) {
 		pm_text_str(out, "trace    ");
-		add_count(out, threads->threads[thread].n_samples, "row");
+		pmfs_add_count(out, threads->threads[thread].n_samples, "row");
 		pm_text_char(out, '\n');
 	}
 	if ((r = add_thread_totals(out, m, thread, err)) < 0 ||
 		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
 		return r;
-	pmfs_add_costly_functions(out, t->functions, t->order, t->n, t->cells,
+	pmfs_add_costly_functions(out, t->functions, t->order, t->n, 20, t->cells,
 		sum_of_functions(t->functions, t->cells));
 	pmfs_flat_profile_free(t);
 	return pm_text_status(out);
