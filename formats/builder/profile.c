@@ -428,7 +428,8 @@ int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate 
 	struct pm_profile *ret, struct pm_error *err)
 {
 	struct pm_rec_opened *o = opened_new(reader, options, NULL, NULL, ret);
-	int first = o ? openat(c->fd, names[0], O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int first =
+		o ? openat(c->fd, names[0], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	int r = o ? open_input(o, first, names[0], err) : -ENOMEM;
 	if (r == 0 && !(o->path = strdup(c->path)))
 		r = -ENOMEM;

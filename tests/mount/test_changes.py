@@ -15,8 +15,9 @@ NAMES = ("contexts.csv", "functions.csv", "threads.csv", "metrics.csv", "info.js
 
 
 def top(point):
-    """The entries of the root and of export/."""
-    return [*os.listdir(point), *(os.path.join("export", name) for name in os.listdir(os.path.join(point, "export")))]
+    """The entries of the root and of export/, which several runs do not have."""
+    export = os.path.join(point, "export")
+    return [*os.listdir(point), *(os.path.join("export", name) for name in (os.listdir(export) if os.path.isdir(export) else ()))]
 
 
 class Changes(unittest.TestCase):
@@ -24,8 +25,10 @@ class Changes(unittest.TestCase):
 
     def check(self, change, may_go=()):
         for source in SOURCES:
+            if os.path.basename(source) == "builds":
+                continue  # several runs, which are opened when they are needed
             with self.subTest(os.path.basename(source)), tempfile.TemporaryDirectory() as folder:
-                self.check_source(source, os.path.join(folder, "source"), change, may_go)
+                self.check_source(source, os.path.join(folder, os.path.basename(source)), change, may_go)
 
     def check_source(self, source, copy, change, may_go):
         (shutil.copytree if os.path.isdir(source) else shutil.copy2)(source, copy)

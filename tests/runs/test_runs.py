@@ -562,7 +562,7 @@ class Summary(Folder):
 
     def test_the_readme_describes_scaling_where_there_is_some(self):
         a, b = self.stream("a.htdump"), self.stream("b.htdump", threads=2)
-        self.assertNotIn("scaling", self.cat([f"x={a}", f"y={a}"], "README.txt").decode())
+        self.assertNotIn("scaling.csv", self.cat([f"x={a}", f"y={a}"], "README.txt").decode())
         self.assertIn("In scaling.csv W", self.cat([f"x={a}", f"y={b}"], "README.txt").decode())
 
 
