@@ -116,8 +116,10 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 		e = r->failed;
 		why = r->error;
 	}
-	if (e < 0)
+	if (e < 0) {
+		pm_error_plain(&why, e);
 		return pm_error_set(err, e, why.file, why.offset, "%s", why.text);
+	}
 	return pm_rec_seal(r, &o->whole, err);
 }
 

@@ -935,7 +935,8 @@ static void clear_range(struct perf *f, struct maps *m, uint64_t start, uint64_t
 		m->items[gone].offset += end + 1 - m->items[gone].start;
 		m->items[gone].start = end + 1;
 	}
-	memmove(m->items + at, m->items + gone, (m->n - gone) * sizeof(*m->items));
+	if (gone > at)
+		memmove(m->items + at, m->items + gone, (m->n - gone) * sizeof(*m->items));
 	m->n -= gone - at;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
@@ -239,10 +240,10 @@ static bool read_place(struct pm_bytes line, struct frame *f)
 	struct pm_bytes b = trimmed(line);
 	static const char inlined[] = " (inlined)";
 	size_t n = sizeof(inlined) - 1;
-	bool is_inlined = b.len > n && memcmp(b.p + b.len - n, inlined, n) == 0;
+	bool is_inlined = b.len > n && pm_ends_with(b, inlined);
 	uint64_t number_of;
 	b.len -= is_inlined ? n : 0;
-	const uint8_t *colon = b.len ? memrchr(b.p, ':', b.len) : NULL;
+	const uint8_t *colon = b.p && b.len ? memrchr(b.p, ':', b.len) : NULL;
 	if (!colon || colon == b.p ||
 		!number((struct pm_bytes){colon + 1, b.len - (size_t)(colon + 1 - b.p)},
 			&number_of))

@@ -18,10 +18,10 @@ enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 /* ---- calls ---- */
 
+/* Of a call whose duration is TEV_WIDE: it has one. */
 static struct tev_wide *wide_of(const struct tev_calls *c, uint32_t i)
 {
-	const uint32_t *at = c->n_wide ? pm_map_find(&c->wide_of, i) : NULL;
-	return at ? &c->wide[*at] : NULL;
+	return &c->wide[*pm_map_find(&c->wide_of, i)];
 }
 
 static struct tev_wide *make_wide(struct tev_calls *c, uint32_t i, struct tev_wide wide)

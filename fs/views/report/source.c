@@ -128,8 +128,10 @@ static int write_sites(
 	struct pmfs_sites sites;
 	const struct pmfs_lines_of all = {file, 1, UINT32_MAX};
 	int e = pmfs_sites_of(r->model, &all, &sites, err);
-	if (e < 0)
+	if (e < 0) {
+		pmfs_sites_done(&sites);
 		return e;
+	}
 	pm_json_key(&r->json, "sites");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
