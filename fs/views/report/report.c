@@ -137,6 +137,8 @@ int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const ch
 	const struct kind *kind = kind_of(key);
 	struct pmfs_report r = {.model = m, .json = {.out = out, .script = true}};
 	char name[NAME_SIZE];
+	if (!kind)
+		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET, "is no data of the report");
 	r.profile = pmfs_model_profile(m);
 	numbers_of(kind, key, r.n);
 	print_name(kind, r.n, name);
