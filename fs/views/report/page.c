@@ -49,6 +49,11 @@ static int write_page(struct pmfs_model *m, bool sent, struct pm_text *out, stru
 			pm_text_xml(out, pm_bytes_of(p->baseline));
 		}
 	}
+	/* A page that is sent has nothing beside it. */
+	struct pm_text nowhere = {.p = NULL};
+	rest = pmfs_page_until(out, rest, "{{beside}}");
+	rest = pmfs_page_until(sent ? &nowhere : out, rest, "{{beside}}");
+	pm_text_done(&nowhere);
 	rest = pmfs_page_until(out, rest, "{{script}}");
 	for (unsigned i = 0; r == 0 && i < sizeof(scripts) / sizeof(scripts[0]); i++) {
 		if (sent && scripts[i] == &pmfs_asset_main_js)
