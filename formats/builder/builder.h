@@ -239,9 +239,12 @@ void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, ui
 
 /*
  * A sample that is an instant with a weight (PM_NO_WEIGHT: none is known), of an event: all samples
- * of a profile are such, or none. Costs nothing by itself, either.
+ * of a profile are such, or none. Costs nothing by itself, either, but is the cost of windows:
+ * weights are of the quantity `weights`, in the unit that is shown, and each sample is one of
+ * `samples`; PM_REC_NONE if there is no such quantity.
  */
-uint32_t pm_rec_event_name(struct pm_recording *r, struct pm_bytes name);
+uint32_t pm_rec_event(
+	struct pm_recording *r, struct pm_bytes name, uint32_t weights, uint32_t samples);
 void pm_rec_instant(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint32_t context,
 	uint32_t event, int64_t weight);
 

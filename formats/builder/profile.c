@@ -75,6 +75,7 @@ static void show(struct pm_rec_opened *o)
 	p->times_since_epoch = r->since_epoch;
 	p->samples_are_weighed = r->traces_are_weighed;
 	p->events = r->traces_are_weighed ? r->events : NULL;
+	p->n_events = (uint32_t)r->n_events;
 	if (o->whole.threads.n == 0 && !o->reader->has_threads)
 		o->ops.threads = NULL;
 	if (r->n_traces == 0 || o->whole.threads.n == 0)

@@ -103,7 +103,7 @@ struct pm_recording {
 	struct pm_rec_trace *traces; /* by thread; the last threads may have none */
 	size_t n_traces, trace_room;
 	bool traces_are_calls, since_epoch, traces_are_weighed;
-	struct pm_bytes *events; /* names, of the arena */
+	struct pm_event *events; /* names are of the arena */
 	size_t n_events, event_room;
 	uint64_t first_ns, end_ns; /* of all traces */
 	uint32_t *path_contexts;   /* contexts of the tree by path, once it is sealed */

@@ -167,18 +167,17 @@ void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, ui
 			.time_ns = time_ns, .duration_ns = duration_ns, .context = context});
 }
 
-uint32_t pm_rec_event_name(struct pm_recording *r, struct pm_bytes name)
+uint32_t pm_rec_event(
+	struct pm_recording *r, struct pm_bytes name, uint32_t weights, uint32_t samples)
 {
-	for (size_t i = 0; i < r->n_events; i++)
-		if (pm_bytes_equal(r->events[i], name))
-			return (uint32_t)i;
 	struct pm_bytes copy = pm_rec_copy(r, name);
 	if (!r->failed &&
 		pm_list_room(&r->events, r->n_events, &r->event_room, sizeof(*r->events)) < 0)
 		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for an event");
 	if (r->failed)
 		return PM_REC_BAD;
-	r->events[r->n_events] = copy;
+	/* The group of a quantity's metrics is its number. */
+	r->events[r->n_events] = (struct pm_event){copy, weights, samples};
 	return (uint32_t)r->n_events++;
 }
 

@@ -99,6 +99,7 @@ struct event {
 	unsigned precise;
 	struct pm_bytes name;
 	uint32_t cost, samples; /* quantities */
+	uint32_t handle;        /* of its samples in traces */
 };
 
 /* A record that matters, wherever it lies. */
@@ -1359,8 +1360,7 @@ static void spend(struct perf *f, struct event *e, uint64_t period, void *contex
 		pm_rec_cost(f->r, at->thread, at->context, e->cost, (int64_t)period);
 	pm_rec_cost(f->r, at->thread, at->context, e->samples, 1);
 	if (at->time)
-		pm_rec_instant(f->r, at->thread, at->time, at->context,
-			pm_rec_event_name(f->r, e->name),
+		pm_rec_instant(f->r, at->thread, at->time, at->context, e->handle,
 			period > INT64_MAX ? INT64_MAX : (int64_t)period);
 }
 
@@ -1411,8 +1411,10 @@ static void make_metrics(struct perf *f)
 		snprintf(name, sizeof(name), "samples%s%.*s", real > 1 ? "_" : "",
 			real > 1 ? (int)(e->name.len < 140 ? e->name.len : 140) : 0,
 			(const char *)e->name.p);
-		if (e->has_samples)
-			e->samples = pm_rec_metric(f->r, pm_bytes_of(name), pm_bytes_of(""));
+		if (!e->has_samples)
+			continue;
+		e->samples = pm_rec_metric(f->r, pm_bytes_of(name), pm_bytes_of(""));
+		e->handle = pm_rec_event(f->r, e->name, e->cost, e->samples);
 	}
 }
 

@@ -262,6 +262,7 @@ struct event {
 	struct pm_bytes name;
 	bool has_period;
 	uint32_t cost, samples;
+	uint32_t handle; /* of its samples in traces */
 	double whole;
 };
 
@@ -329,6 +330,8 @@ static void make_metrics(struct script *s)
 		snprintf(name, sizeof(name), s->n_events > 1 ? "samples_%.*s" : "samples",
 			(int)(e->name.len < 250 ? e->name.len : 250), (const char *)e->name.p);
 		e->samples = pm_rec_metric(s->r, pm_bytes_of(name), pm_bytes_of(""));
+		e->handle = pm_rec_event(
+			s->r, e->name, e->has_period ? e->cost : PM_REC_NONE, e->samples);
 	}
 	if (s->n_events)
 		pm_rec_primary(s->r, primary == PM_REC_NONE ? s->events[0].samples : primary);
@@ -410,8 +413,7 @@ static void end_sample(struct script *s)
 		pm_rec_cost(s->r, thread, context, e->cost, (int64_t)s->head.period);
 	pm_rec_cost(s->r, thread, context, e->samples, 1);
 	if (s->head.time_ns != PM_NO_TIME)
-		pm_rec_instant(s->r, thread, s->head.time_ns, context,
-			pm_rec_event_name(s->r, e->name),
+		pm_rec_instant(s->r, thread, s->head.time_ns, context, e->handle,
 			s->head.has_period ? (int64_t)s->head.period : PM_NO_WEIGHT);
 }
 

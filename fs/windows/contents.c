@@ -9,8 +9,10 @@
 static int cut_one(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
 {
 	const struct pmfs_trace_index *trace;
-	int r = pmfs_index_of(c->x, c->first + i, &trace, err);
-	if (r == 0)
+	bool weighed = c->x->profile->samples_are_weighed;
+	int r = weighed ? pmfs_instants_cut(c, i, err)
+			: pmfs_index_of(c->x, c->first + i, &trace, err);
+	if (r == 0 && !weighed)
 		r = pmfs_cut_make(&c->cuts[i], c->x, c->first + i, &c->span, err);
 	if (r < 0)
 		pmfs_cut_done(&c->cuts[i]);
@@ -67,6 +69,8 @@ static int gather(struct pmfs_contents *c, struct pm_error *err)
 {
 	const struct pm_profile *p = c->x->profile;
 	const struct pm_tree *whole = NULL;
+	if (p->samples_are_weighed)
+		return pmfs_instants_gather(c, err);
 	int r = p->ops->tree(p, &whole, err);
 	struct pmfs_gathered from = {whole, c->cuts, c->n, !p->traces_are_calls};
 	return r < 0 ? r : pmfs_gather(&from, &c->tree, &c->costs, err);
@@ -74,12 +78,13 @@ static int gather(struct pmfs_contents *c, struct pm_error *err)
 
 uint64_t pmfs_contents_bytes(const struct pmfs_contents *c)
 {
-	enum { A_CONTEXT = 64 }; /* of the tree, approximately */
+	enum { A_CONTEXT = 64, A_VALUE = 20 }; /* approximately */
 	uint64_t bytes = c->n * (sizeof(*c->items) + sizeof(*c->cuts));
 	for (uint32_t i = 0; i < c->n; i++)
 		bytes += c->cuts[i].room * sizeof(*c->cuts[i].stretches);
 	bytes += c->damage.arena.total + c->damage.room * sizeof(*c->damage.rows);
-	return bytes + pm_callcosts_bytes(&c->costs) + (uint64_t)c->tree->n_contexts * A_CONTEXT;
+	return bytes + pm_callcosts_bytes(&c->costs) + c->weighed.n * A_VALUE +
+		(uint64_t)c->tree->n_contexts * A_CONTEXT;
 }
 
 void pmfs_contents_drop(struct pmfs_contents *c)
@@ -90,6 +95,7 @@ void pmfs_contents_drop(struct pmfs_contents *c)
 	free(c->items);
 	pm_tree_free(c->tree);
 	pm_callcosts_done(&c->costs);
+	pm_costs_done(&c->weighed);
 	pm_damage_done(&c->damage);
 	c->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	c->damages = (struct pm_damages){.n = 0};
@@ -105,7 +111,7 @@ int pmfs_contents_make(struct pmfs_contents *c, struct pm_error *err)
 	c->cuts = calloc((size_t)c->n + 1, sizeof(*c->cuts));
 	c->items = calloc((size_t)c->n + 1, sizeof(*c->items));
 	int r = c->cuts && c->items ? 0 : pm_error_plain(err, -ENOMEM);
-	if (r == 0)
+	if (r == 0 && !c->x->profile->samples_are_weighed)
 		r = pmfs_index_threads(c->x, c->first, c->n, err);
 	if (r == 0 && (r = pm_crew_each(c->n, cut_thread, c)) < 0)
 		pm_error_plain(err, r);
@@ -130,6 +136,8 @@ int pmfs_contents_check(const struct pmfs_contents *c, uint32_t thread, struct p
 	const struct pmfs_trace_index *trace;
 	if (!c->cuts[thread].failed)
 		return 0;
-	int r = pmfs_index_of(c->x, c->first + thread, &trace, err);
+	int r = c->x->profile->samples_are_weighed
+		? 0
+		: pmfs_index_of(c->x, c->first + thread, &trace, err);
 	return r < 0 ? r : pm_error_plain(err, -EIO);
 }

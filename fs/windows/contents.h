@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FS_WINDOWS_CONTENTS_H
 #define PROFMOUNT_FS_WINDOWS_CONTENTS_H
 
+#include "formats/common/costs.h"
 #include "formats/common/damage.h"
 #include "fs/windows/cut.h"
 
@@ -15,6 +16,7 @@ struct pmfs_contents {
 	struct pmfs_cut *cuts;   /* by thread */
 	struct pm_tree *tree;
 	struct pm_callcosts costs;
+	struct pm_costs weighed; /* instead, of samples with a weight: in the run's metrics */
 	struct pm_damage_list damage;
 	struct pm_damages damages; /* threads whose trace cannot be read */
 };
@@ -31,6 +33,18 @@ void pmfs_contents_drop(struct pmfs_contents *c);
 
 /* The memory of what was made. */
 uint64_t pmfs_contents_bytes(const struct pmfs_contents *c);
+
+/*
+ * instants.c: the rows of a thread, and then the tree and the costs, of samples with a weight: sums
+ * over those that lie inside, exact until they leave 64 bits. O(log n) and O(rows). 0 or a negative
+ * errno.
+ */
+int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err);
+int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err);
+
+/* As pm_profile_ops.run_costs, of such a window. */
+int64_t pmfs_instants_of_run(const struct pmfs_contents *c, const struct pm_metrics *metrics,
+	uint32_t context, struct pm_value *ret, size_t room);
 
 /* 0, or of a thread whose trace cannot be read the errno, with the reason. */
 int pmfs_contents_check(const struct pmfs_contents *c, uint32_t thread, struct pm_error *err);

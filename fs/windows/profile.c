@@ -13,6 +13,7 @@
 struct window {
 	struct pm_profile profile;
 	struct pm_text title; /* profile.title */
+	struct pm_metrics metrics;
 	struct pm_window window;
 	struct pm_window_part part; /* of the window */
 	struct pm_lazy part_once;
@@ -51,8 +52,9 @@ static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, stru
 static int get_metrics(
 	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
+	const struct window *w = p->self;
 	(void)err;
-	*ret = p->traces_are_calls ? &pm_callcosts_metrics : &pm_callcosts_sampled;
+	*ret = &w->metrics;
 	return 0;
 }
 
@@ -76,6 +78,10 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 		*ret = (struct pm_thread_counts){PM_NO_TIME, PM_NO_TIME, 0};
 		return 0;
 	}
+	if (p->samples_are_weighed) {
+		*ret = pm_costs_counts(&w->c.weighed, thread);
+		return 0;
+	}
 	uint32_t n = w->c.costs.thread_start[thread + 1] - w->c.costs.thread_start[thread];
 	uint64_t end = w->c.cuts[thread].end; /* UINT64_MAX is no time */
 	*ret = (struct pm_thread_counts){.contexts = n,
@@ -97,7 +103,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 {
 	struct window *w;
 	int r = get(p, &w, err);
-	return r < 0 ? r : numbered(w, ret, pm_callcosts_of_run(&w->c.costs, context, ret, room));
+	if (r < 0)
+		return r;
+	int64_t n = p->samples_are_weighed
+		? pmfs_instants_of_run(&w->c, &w->metrics, context, ret, room)
+		: pm_callcosts_of_run(&w->c.costs, context, ret, room);
+	return numbered(w, ret, n);
 }
 
 static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
@@ -107,7 +118,13 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 	int r = get(p, &w, err);
 	if (r == 0 && of.what == PM_OF_THREAD)
 		r = pmfs_contents_check(&w->c, of.index, err);
-	return r < 0 ? r : numbered(w, ret, pm_callcosts_values(&w->c.costs, of, first, ret, room));
+	if (r < 0)
+		return r;
+	int64_t n = !p->samples_are_weighed ? pm_callcosts_values(&w->c.costs, of, first, ret, room)
+		: of.what == PM_OF_THREAD
+		? pm_costs_of_thread(&w->c.weighed, of.index, first, ret, room)
+		: pm_costs_of_context(&w->c.weighed, of.index, first, ret, room);
+	return numbered(w, ret, n);
 }
 
 static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -262,6 +279,27 @@ static int list_documents(struct window *w, struct pm_error *err)
 	return r;
 }
 
+/* Times, or the run's own quantities: what leads the run leads its windows. */
+static int set_metrics(struct window *w, struct pm_error *err)
+{
+	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_metrics *metrics;
+	const struct pm_tree *tree;
+	if (!run->samples_are_weighed) {
+		w->metrics = run->traces_are_calls ? pm_callcosts_metrics : pm_callcosts_sampled;
+		return 0;
+	}
+	int r = run->ops->metrics(run, &metrics, err);
+	if (r == 0)
+		r = run->ops->tree(run, &tree, err);
+	if (r < 0)
+		return r;
+	w->metrics = *metrics;
+	if (!metrics->leads && tree->ordered_by != PM_NONE)
+		w->metrics.leads = tree->ordered_by + 1;
+	return 0;
+}
+
 int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_t first, uint32_t n,
 	struct pm_profile **ret, struct pm_error *err)
 {
@@ -281,6 +319,9 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.input_bytes = run->input_bytes,
 		.kind_of_tree = run->traces_are_calls ? "calls" : "samples",
 		.traces_are_calls = run->traces_are_calls,
+		.samples_are_weighed = run->samples_are_weighed,
+		.events = run->events,
+		.n_events = run->n_events,
 		.times_since_epoch = run->times_since_epoch,
 		.costs_by_thread = true,
 		.lead_by_name = true,
@@ -290,6 +331,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.window = &w->window,
 		.self = w};
 	int r = make_title(w, err);
+	if (r == 0)
+		r = set_metrics(w, err);
 	if (r == 0)
 		r = list_documents(w, err);
 	if (r < 0)

@@ -37,9 +37,12 @@ int pmfs_windows_readme_render(const struct pm_doc *doc, struct pm_text *out, st
 	pm_text_str(out,
 		"START and END count from the beginning of the run, in s, ms, us or ns: 1.5s-2s, 250ms-300ms,\n"
 		"0-1000000ns. An empty side is that end of the run. Times outside of the run, and windows\n"
-		"without a length, do not exist. Each window has one name; others are links to it.\n\n"
-		"Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
-		"begin in it.");
+		"without a length, do not exist. Each window has one name; others are links to it.\n\n");
+	pm_text_str(out,
+		p->samples_are_weighed
+			? "Costs are those of the run: what the samples inside stand for."
+			: "Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
+			  "begin in it.");
 	if (p->ops->threads)
 		pm_text_str(out, " A thread has windows/ too, in its directory.");
 	pm_text_str(out, "\n\n");

@@ -296,8 +296,7 @@ int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)
 {
 	const struct pm_profile *p = w->profile;
 	const struct pm_threads *threads;
-	/* Costs of weighed samples do not follow from times, of which a window consists. */
-	if (!p->ops->samples || !p->ops->span || p->samples_are_weighed)
+	if (!p->ops->samples || !p->ops->span)
 		return 0;
 	if (!p->ops->threads)
 		return p->ops->traces != NULL;

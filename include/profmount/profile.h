@@ -175,6 +175,14 @@ struct pm_note {
 	const char *text;
 };
 
+/* What samples with a weight are of, and what they add to. */
+struct pm_event {
+	struct pm_bytes name;
+	/* Groups of metrics: that of weights, in their unit, and the number of samples; or PM_NONE.
+	 */
+	uint32_t weights, samples;
+};
+
 struct pm_profile {
 	const struct pm_profile_ops *ops;
 	const char *format;       /* set by pm_profile_open: a name of --formats */
@@ -188,11 +196,13 @@ struct pm_profile {
 	const char *kind_of_tree; /* *see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* *trace.csv gets self_ns and seq */
 	/*
-	 * *Samples are instants with a weight and no duration: trace.csv gets period and event.
-	 * Their costs do not follow from their times. `events`: names, NULL otherwise.
+	 * *Samples are instants with a weight and no duration, in the order of time: trace.csv gets
+	 * period and event. Costs follow from weights, not from times; all quantities are of
+	 * events.
 	 */
 	bool samples_are_weighed;
-	const struct pm_bytes *events;
+	const struct pm_event *events;
+	uint32_t n_events;
 	bool calls_in_order;     /* *with it: samples() sorts them by time_ns, whatever is stored */
 	bool times_since_epoch;  /* *timestamp_ns counts from 1970, in UTC */
 	bool costs_by_thread;    /* costs are cheap thread by thread, not context by context */

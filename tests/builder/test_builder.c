@@ -471,9 +471,8 @@ static int read_instants(struct pm_recording *r, struct pm_error *err)
 	(void)err;
 	uint32_t q = pm_rec_metric(r, pm_bytes_of("samples"), pm_bytes_of(""));
 	uint32_t main = call(r, PM_REC_NONE, "main"), t = thread(r, "7", "");
-	uint32_t cycles = pm_rec_event_name(r, pm_bytes_of("cycles"));
-	uint32_t faults = pm_rec_event_name(r, pm_bytes_of("faults"));
-	assert_int_equal(pm_rec_event_name(r, pm_bytes_of("cycles")), cycles);
+	uint32_t cycles = pm_rec_event(r, pm_bytes_of("cycles"), PM_REC_NONE, q);
+	uint32_t faults = pm_rec_event(r, pm_bytes_of("faults"), PM_REC_NONE, q);
 	for (int i = 0; i < 600; i++) /* in more than one block, the last one first */
 		pm_rec_instant(r, t, 1000000 - 1000 * (uint64_t)i, main, i % 2 ? faults : cycles,
 			i % 2 ? PM_NO_WEIGHT : i);
@@ -492,8 +491,8 @@ static void test_instants_are_in_order_with_event_and_weight(void **state)
 		assert_int_equal(s[i].time_ns, 1000000 - 1000 * told);
 		assert_int_equal(s[i].duration_ns, PM_NO_TIME);
 		assert_int_equal(s[i].weight, told % 2 ? PM_NO_WEIGHT : told);
-		assert_true(pm_bytes_equal(
-			profile.events[s[i].event], pm_bytes_of(told % 2 ? "faults" : "cycles")));
+		assert_true(pm_bytes_equal(profile.events[s[i].event].name,
+			pm_bytes_of(told % 2 ? "faults" : "cycles")));
 		assert_int_equal(s[i].drawn_ns, i == 599 ? 0 : 1000);
 	}
 	assert_int_equal(profile.ops->samples(&profile, 0, 300, s, 2, NULL), 2);

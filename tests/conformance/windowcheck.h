@@ -43,6 +43,14 @@ bool window_table(struct window_check *c, const char *window, const char *folder
 void check_window_rows(struct window_check *c, const char *window, const struct window_part *part,
 	const struct sheet *of_run, const struct sheet *cut);
 
+/* ---- windowinstants.c: windows over samples that are instants with a weight ---- */
+
+/*
+ * Windows side by side have the costs of the run, if each of its samples has a time; their rows are
+ * those of its traces.
+ */
+void check_window_instants(struct window_check *c);
+
 /* ---- windowmethods.c: windows of the whole run and of its halves, where samples are calls ---- */
 
 /* The window of the whole run has the calls of the run, whose own sums are made in another way. */

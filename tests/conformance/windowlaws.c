@@ -289,6 +289,11 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 	if (c.run_ns >> 52) /* sums are doubles here */
 		return 0;
 	check_names(&c);
+	if (c.p->samples_are_weighed) {
+		if (c.run_ns >= 3)
+			check_window_instants(&c);
+		return c.n_failed;
+	}
 	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns > 0 && begin_inside(&c))
 		check_window_whole(&c);
 	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns >= 2)

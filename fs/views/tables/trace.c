@@ -243,7 +243,7 @@ static int weighed_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	else
 		pm_set_i64(&cells[W_PERIOD], s->weight);
 	pm_set_u64(&cells[W_TIMESTAMP], s->time_ns);
-	pm_set_lasting(&cells[W_EVENT], t->profile->events[s->event]);
+	pm_set_lasting(&cells[W_EVENT], t->profile->events[s->event].name);
 	find_context(t, s->context);
 	set_context(t, rows, &cells[W_CONTEXT], &cells[W_CATEGORY]);
 	return 1;

@@ -1,0 +1,304 @@
+/*
+ * Windows over samples that are instants with a weight. A trace of them is in the order of time, so
+ * the rows of a window are one stretch, found without an index; what its samples weigh, by event,
+ * is what it costs.
+ */
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/sort.h"
+#include "formats/common/tree.h"
+#include "formats/common/work.h"
+#include "fs/windows/contents.h"
+
+/* ---- rows ---- */
+
+/* The first row from `row` on that begins at `time` or later, of `n`. */
+static int first_from(const struct pm_profile *p, uint32_t thread, uint64_t time, uint64_t row,
+	uint64_t n, uint64_t *ret, struct pm_error *err)
+{
+	while (row < n) {
+		uint64_t middle = row + (n - row) / 2;
+		struct pm_sample s;
+		int64_t r = p->ops->samples(p, thread, middle, &s, 1, err);
+		if (r <= 0)
+			return r < 0 ? (int)r : pm_error_plain(err, -EIO);
+		if (s.time_ns < time)
+			row = middle + 1;
+		else
+			n = middle;
+	}
+	*ret = row;
+	return 0;
+}
+
+int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
+{
+	const struct pm_profile *p = c->x->profile;
+	struct pmfs_cut *cut = &c->cuts[i];
+	uint32_t thread = c->first + i;
+	uint64_t n = c->x->traces[thread].n, first = 0, end = n;
+	int r = first_from(p, thread, c->span.start, 0, n, &first, err);
+	if (r == 0 && !c->span.is_last)
+		r = first_from(p, thread, c->span.end, first, n, &end, err);
+	if (r < 0 || first == end)
+		return r;
+	if (pm_list_room(&cut->stretches, 0, &cut->room, sizeof(*cut->stretches)) < 0)
+		return pm_error_plain(err, -ENOMEM);
+	cut->stretches[0] = (struct pmfs_stretch){.row = 0, .at = first, .whole = true};
+	cut->n_stretches = 1;
+	cut->n = end - first;
+	cut->end = c->span.end;
+	return 0;
+}
+
+/* ---- sums ---- */
+
+/* What the samples of an event in a context, on a thread, weigh, and how many there are. */
+struct weighed {
+	uint32_t thread, context, event;
+	pm_sum weight;
+	uint64_t samples;
+};
+
+struct summing {
+	struct pmfs_contents *c;
+	const struct pm_profile *run;
+	const struct pm_tree *whole;
+	struct weighed *items; /* thread by thread */
+	size_t n, room;
+	struct pm_map index; /* of the thread at hand: context and event → item */
+	uint32_t thread;
+	/* The contexts of the thread at hand, and all above them, in order; and by context. */
+	uint32_t *list, *place, n_list;
+	pm_sum *sums; /* by place */
+};
+
+static int add_samples(void *context, const struct pm_sample *samples, size_t n)
+{
+	struct summing *s = context;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = pm_tree_find(s->whole, samples[i].context);
+		uint64_t event = samples[i].event;
+		bool fresh;
+		if (at == PM_NONE)
+			continue;
+		uint32_t *item = pm_map_put(&s->index, event << 32 | at, (uint32_t)s->n, &fresh);
+		if (!item || s->n >= PM_NONE ||
+			(fresh && pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0))
+			return -ENOMEM;
+		if (fresh)
+			s->items[s->n++] = (struct weighed){
+				.thread = s->thread, .context = at, .event = (uint32_t)event};
+		if (samples[i].weight != PM_NO_WEIGHT)
+			s->items[*item].weight += samples[i].weight;
+		s->items[*item].samples++;
+	}
+	return 0;
+}
+
+static int read_rows(struct summing *s, struct pm_error *err)
+{
+	struct pmfs_contents *c = s->c;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+		const struct pmfs_cut *cut = &c->cuts[i];
+		if (cut->n == 0)
+			continue;
+		s->thread = i;
+		r = pmfs_records_read(s->run, c->first + i, cut->stretches[0].at,
+			cut->stretches[0].at + cut->n, add_samples, s, err);
+		pm_map_done(&s->index);
+	}
+	return r;
+}
+
+static pm_sum amount_of(const struct summing *s, const struct weighed *w, uint32_t group)
+{
+	const struct pm_event *e = &s->run->events[w->event];
+	return (e->weights == group ? w->weight : 0) + (e->samples == group ? w->samples : 0);
+}
+
+/* Those of which a context has samples, or one below it, in an order in which siblings are. */
+static int prune(struct summing *s, uint32_t **ret_from, struct pm_error *err)
+{
+	const struct pm_tree_extra none = {PM_NONE, 0};
+	const struct pm_tree *whole = s->whole;
+	double *weight = calloc((size_t)whole->n_contexts + 1, sizeof(*weight));
+	bool *kept = calloc((size_t)whole->n_contexts + 1, sizeof(*kept));
+	int r = weight && kept ? 0 : pm_error_plain(err, -ENOMEM);
+	for (size_t i = 0; r == 0 && i < s->n; i++) {
+		kept[s->items[i].context] = true;
+		weight[s->items[i].context] +=
+			(double)amount_of(s, &s->items[i], whole->ordered_by);
+	}
+	for (uint32_t i = whole->n_contexts; r == 0 && i-- > 0;)
+		if (kept[i] && whole->parent[i] != PM_NONE) {
+			kept[whole->parent[i]] = true;
+			weight[whole->parent[i]] += weight[i];
+		}
+	if (r == 0)
+		r = pm_tree_prune(whole, weight, kept, &none, &s->c->tree, ret_from, err);
+	free(weight);
+	free(kept);
+	return r;
+}
+
+static int by_thread_and_context(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->context > y->context) - (x->context < y->context);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Lists the contexts of one thread's items, and those above. */
+static int list_contexts(struct summing *s, const struct weighed *items, size_t n)
+{
+	const struct pm_tree *tree = s->c->tree;
+	s->n_list = 0;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t at = items[i].context; at != PM_NONE && s->place[at] == PM_NONE;
+			at = tree->parent[at]) {
+			s->place[at] = 0;
+			s->list[s->n_list++] = at;
+		}
+	if (pm_sort(s->list, s->n_list, sizeof(*s->list), ascending) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_list; i++)
+		s->place[s->list[i]] = i;
+	return 0;
+}
+
+/* A metric of one thread: own amounts, with what is below if it is inclusive, or nested. */
+static void add_metric(struct summing *s, const struct pm_metric *metric,
+	const struct weighed *items, size_t n, bool expects)
+{
+	const struct pm_tree *tree = s->c->tree;
+	struct pm_costs *costs = &s->c->weighed;
+	memset(s->sums, 0, s->n_list * sizeof(*s->sums));
+	for (size_t i = 0; i < n; i++)
+		s->sums[s->place[items[i].context]] += amount_of(s, &items[i], metric->group);
+	for (uint32_t i = s->n_list; i-- > 0;) {
+		uint32_t at = s->list[i], parent = tree->parent[at];
+		bool rises = metric->role == PM_ROLE_INCLUSIVE ||
+			(!metric->in_tree && pm_tree_frame(tree, at)->nested);
+		if (rises && parent != PM_NONE)
+			s->sums[s->place[parent]] += s->sums[i];
+		if (expects)
+			pm_costs_expect(costs, at);
+		else if (s->sums[i] == (int64_t)s->sums[i])
+			pm_costs_add_whole(
+				costs, items[0].thread, at, metric->id, (int64_t)s->sums[i]);
+		else
+			pm_costs_add(costs, items[0].thread, at, metric->id, (double)s->sums[i]);
+	}
+}
+
+static int add_threads(struct summing *s, bool expects, struct pm_error *err)
+{
+	const struct pm_metrics *metrics;
+	int r = s->run->ops->metrics(s->run, &metrics, err);
+	for (size_t first = 0, end; r == 0 && first < s->n; first = end) {
+		for (end = first; end < s->n && s->items[end].thread == s->items[first].thread;)
+			end++;
+		r = pm_work_cancelled() ? -ENOMEM : list_contexts(s, s->items + first, end - first);
+		for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
+			add_metric(s, &metrics->metrics[i], s->items + first, end - first, expects);
+		for (uint32_t i = 0; i < s->n_list; i++)
+			s->place[s->list[i]] = PM_NONE;
+	}
+	return pm_error_plain(err, r);
+}
+
+/* Contexts of the run's tree become those of the window's. */
+static int add_costs(struct summing *s, const uint32_t *from, struct pm_error *err)
+{
+	struct pm_costs *costs = &s->c->weighed;
+	size_t n = s->c->tree->n_contexts, all = s->whole->n_contexts;
+	s->place = malloc((all + 1) * sizeof(*s->place));
+	s->list = malloc((n + 1) * sizeof(*s->list));
+	s->sums = malloc((n + 1) * sizeof(*s->sums));
+	if (!s->place || !s->list || !s->sums || pm_costs_init(costs, s->c->n, (uint32_t)n) < 0)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < n; i++)
+		s->place[from[i]] = i;
+	for (size_t i = 0; i < s->n; i++)
+		s->items[i].context = s->place[s->items[i].context];
+	for (size_t i = 0; i < n; i++)
+		s->place[i] = PM_NONE;
+	int r = pm_sort(s->items, s->n, sizeof(*s->items), by_thread_and_context);
+	if (r == 0)
+		r = add_threads(s, true, err);
+	if (r == 0)
+		r = pm_costs_place(costs);
+	if (r == 0)
+		r = add_threads(s, false, err);
+	if (r == 0)
+		r = pm_costs_freeze(costs);
+	return pm_error_plain(err, r);
+}
+
+int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err)
+{
+	struct summing s = {.c = c, .run = c->x->profile};
+	uint32_t *from = NULL;
+	int r = s.run->ops->tree(s.run, &s.whole, err);
+	if (r == 0)
+		r = read_rows(&s, err);
+	if (r == 0)
+		r = prune(&s, &from, err);
+	if (r == 0)
+		r = add_costs(&s, from, err);
+	free(from);
+	free(s.items);
+	free(s.list);
+	free(s.place);
+	free(s.sums);
+	pm_map_done(&s.index);
+	return r;
+}
+
+/* ---- reading ---- */
+
+int64_t pmfs_instants_of_run(const struct pmfs_contents *c, const struct pm_metrics *metrics,
+	uint32_t context, struct pm_value *ret, size_t room)
+{
+	struct pm_value values[64];
+	uint32_t n = metrics->n < room ? metrics->n : (uint32_t)room;
+	uint64_t at = 0;
+	int64_t some;
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = (struct pm_value){.context = context + 1ull,
+			.metric = metrics->metrics[i].id,
+			.thread = PM_NONE,
+			.whole = true};
+	while ((some = pm_costs_of_context(&c->weighed, context, at, values, 64)) > 0) {
+		for (int64_t k = 0; k < some; k++) {
+			uint32_t i = 0;
+			int64_t sum;
+			while (i < n && ret[i].metric != values[k].metric)
+				i++;
+			if (i == n)
+				continue;
+			if (ret[i].whole && values[k].whole &&
+				!__builtin_add_overflow(ret[i].i, values[k].i, &sum)) {
+				ret[i].i = sum;
+				ret[i].negative = sum < 0;
+				continue;
+			}
+			double before = ret[i].whole ? (double)ret[i].i : ret[i].f;
+			ret[i].f = before + (values[k].whole ? (double)values[k].i : values[k].f);
+			ret[i].whole = false;
+		}
+		at += (uint64_t)some;
+	}
+	return n;
+}
