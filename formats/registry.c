@@ -15,7 +15,8 @@
 #include "formats/common/inflate.h"
 #include "formats/common/textlines.h"
 
-enum { HEAD = 4096 };
+/* ZSTD_BLOCK: what the first 128 KiB of a zstd stream are compressed to at most. */
+enum { HEAD = 4096, ZSTD_BLOCK = 132 * 1024 };
 
 /* For callers that open a source without a cache. */
 #define OWN_CACHE ((uint64_t)64 << 20)
@@ -76,8 +77,15 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 	struct pm_text text = {.p = NULL};
 	int r = 0;
 	c->text_is_all = c->head.len == c->size;
-	if (w.len >= 2 && w.p[0] == 0x1f && w.p[1] == 0x8b) {
-		s = pm_inflate_new(PM_INFLATE_GZIP, w);
+	enum pm_inflate_kind kind = pm_inflate_kind_of(w);
+	uint8_t *block = NULL;
+	if (kind == PM_INFLATE_ZSTD) { /* gives nothing before a block of it is whole */
+		block = malloc(ZSTD_BLOCK);
+		ssize_t n = block ? pread(c->fd, block, ZSTD_BLOCK, 0) : 0;
+		w = (struct pm_bytes){block, n > 0 ? (size_t)n : 0};
+	}
+	if (kind != PM_INFLATE_STORED) {
+		s = pm_inflate_new(kind, w);
 		w = s ? pm_inflate_peek(s, HEAD) : (struct pm_bytes){NULL, 0};
 		r = !s || pm_inflate_status(s).state == PM_INFLATE_FAILED ? -ENOMEM : 0;
 		c->text_is_all = c->text_is_all && w.len < HEAD;
@@ -94,6 +102,7 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 	c->text = (struct pm_bytes){heads->text, text.len};
 	pm_text_done(&text);
 	pm_inflate_free(s);
+	free(block);
 	return r;
 }
 
@@ -262,6 +271,10 @@ static int refuse(const struct pm_candidate *c, struct pm_error *err)
 			return pm_error_set(
 				err, -EINVAL, c->path, PM_NO_OFFSET, "%s", lookalikes[i].what);
 	}
+	if (!c->folder && c->inflated.len == 0 && pm_inflate_kind_of(c->head) == PM_INFLATE_ZSTD)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is compressed with zstd and cannot be decompressed: it is damaged, or this "
+			"program was built without libzstd");
 	return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 		c->folder ? "contains no profile of a known format (see --formats)"
 			  : "is not a profile of a known format (see --formats)");

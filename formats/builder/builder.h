@@ -49,12 +49,20 @@ int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err);
 void pm_rec_close(struct pm_profile *p);
 
-/*
- * The same with something of the format's own, which pm_rec_own returns while it is read; `done`
- * frees it with the profile, and on failure.
- */
-int pm_rec_open_own(const struct pm_reader *reader, const struct pm_candidate *c,
-	const struct pm_open_options *options, void *own, void (*done)(void *own),
+/* What else a source is opened with; zeroed = nothing. */
+struct pm_rec_with {
+	/* Of the format's own, what pm_rec_own returns while it is read; `done` frees it with the
+	   profile, and on failure. */
+	void *own;
+	void (*done)(void *own);
+	/* Files of a folder, the candidate: each is read by one call of `read`, in this order, into
+	   one recording. pm_rec_stream, pm_rec_file and so on are of the file that is read. */
+	const char *const *names;
+	size_t n_names;
+};
+
+int pm_rec_open_with(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, const struct pm_rec_with *with,
 	struct pm_profile *ret, struct pm_error *err);
 void *pm_rec_own(const struct pm_recording *r);
 
@@ -64,14 +72,6 @@ void *pm_rec_own(const struct pm_recording *r);
  */
 int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own),
 	struct pm_profile **ret, struct pm_error *err);
-
-/*
- * A source of several files of a folder, the candidate: each is read by one call of `read`, in this
- * order, into one recording. pm_rec_stream, pm_rec_file and so on are of the file that is read.
- */
-int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate *c,
-	const struct pm_open_options *options, const char *const *names, size_t n,
-	struct pm_profile *ret, struct pm_error *err);
 
 /* ---- the source ---- */
 
@@ -104,7 +104,8 @@ struct pm_bytes pm_rec_bytes(const struct pm_recording *r);
 
 const char *pm_rec_file(const struct pm_recording *r);     /* its name, for messages */
 unsigned pm_rec_file_number(const struct pm_recording *r); /* of the source's files, from 0 */
-uint64_t pm_rec_mtime(const struct pm_recording *r);       /* of the file, since 1970 */
+bool pm_rec_is_last_file(const struct pm_recording *r);
+uint64_t pm_rec_mtime(const struct pm_recording *r); /* of the file, since 1970 */
 const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
 
 /* False after a failure, or if nobody waits for the profile any more: then stop reading. */

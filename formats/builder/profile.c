@@ -20,18 +20,13 @@ static struct pm_rec_opened *opened_of(const struct pm_profile *p)
 
 /* ---- the source ---- */
 
-static enum pm_inflate_kind compression_of(struct pm_bytes b)
-{
-	return b.len >= 2 && b.p[0] == 0x1f && b.p[1] == 0x8b ? PM_INFLATE_GZIP : PM_INFLATE_STORED;
-}
-
 struct pm_inflate *pm_rec_stream(struct pm_recording *r)
 {
 	struct pm_bytes all = r->input->bytes;
 	if (r->failed)
 		return NULL;
 	pm_inflate_free(r->stream);
-	r->stream = pm_inflate_new(compression_of(all), all);
+	r->stream = pm_inflate_new(pm_inflate_kind_of(all), all);
 	if (!r->stream)
 		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the source");
 	return r->stream;
@@ -41,7 +36,7 @@ struct pm_inflate *pm_rec_stream(struct pm_recording *r)
 static void check_end(struct pm_recording *r)
 {
 	struct pm_bytes all = r->input->bytes;
-	if (!r->stream || compression_of(all) == PM_INFLATE_STORED)
+	if (!r->stream || pm_inflate_kind_of(all) == PM_INFLATE_STORED)
 		return;
 	struct pm_inflate_status s = pm_inflate_status(r->stream);
 	if (s.state == PM_INFLATE_BROKEN)
@@ -426,23 +421,30 @@ static int open_others(struct pm_rec_opened *o, int folder, const char *const *n
 	return o->others ? r : -ENOMEM;
 }
 
-int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate *c,
-	const struct pm_open_options *options, const char *const *names, size_t n,
+int pm_rec_open_with(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, const struct pm_rec_with *with,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	struct pm_rec_opened *o = opened_new(reader, options, NULL, NULL, ret);
-	int first =
-		o ? openat(c->fd, names[0], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-	int r = o ? open_input(o, first, names[0], err) : -ENOMEM;
-	if (r == 0 && !(o->path = strdup(c->path)))
-		r = -ENOMEM;
+	struct pm_rec_opened *o = opened_new(reader, options, with->own, with->done, ret);
+	const char *name = pm_path_name(c->path);
+	int r = o ? 0 : -ENOMEM, first = -1;
+	if (r == 0 && with->n_names > 0) {
+		if (!(o->path = strdup(c->path)))
+			r = -ENOMEM;
+		else
+			o->title = pm_bytes_of(pm_path_name(o->path));
+		name = with->names[0];
+		first = openat(c->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	}
+	if (r == 0)
+		r = open_input(o, with->n_names > 0 ? first : c->fd, name, err);
 	if (first >= 0)
 		close(first);
-	if (r == 0)
-		r = open_others(o, c->fd, names, n, err);
+	if (r == 0 && with->n_names > 0)
+		r = open_others(o, c->fd, with->names, with->n_names, err);
 	if (r == 0) {
 		ret->layout = reader->layout;
-		ret->title = o->title = pm_bytes_of(pm_path_name(o->path));
+		ret->title = o->title.len ? o->title : pm_bytes_of(o->input.name);
 		ret->mtime_ns = o->input.mtime_ns;
 		ret->input_bytes = o->input.bytes.len;
 		for (size_t i = 0; i < o->n_others; i++)
@@ -458,32 +460,10 @@ int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate 
 	return pm_error_plain(err, r);
 }
 
-int pm_rec_open_own(const struct pm_reader *reader, const struct pm_candidate *c,
-	const struct pm_open_options *options, void *own, void (*done)(void *own),
-	struct pm_profile *ret, struct pm_error *err)
-{
-	struct pm_rec_opened *o = opened_new(reader, options, own, done, ret);
-	int r = o ? open_input(o, c->fd, pm_path_name(c->path), err) : -ENOMEM;
-	if (r == 0) {
-		ret->layout = reader->layout;
-		ret->title = pm_bytes_of(o->input.name);
-		ret->mtime_ns = o->input.mtime_ns;
-		ret->input_bytes = o->input.bytes.len;
-		ret->kind_of_tree = reader->contexts_are;
-		if (o->input.bytes.len <= PM_LIMIT_READ_AT_OPENING)
-			r = ready(ret, err);
-	}
-	if (r == 0)
-		return 0;
-	if (o)
-		opened_free(o);
-	return pm_error_plain(err, r);
-}
-
 int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err)
 {
-	return pm_rec_open_own(reader, c, options, NULL, NULL, ret, err);
+	return pm_rec_open_with(reader, c, options, &(struct pm_rec_with){.own = NULL}, ret, err);
 }
 
 void pm_rec_close(struct pm_profile *p)

@@ -87,6 +87,11 @@ unsigned pm_rec_file_number(const struct pm_recording *r)
 	return r->input == &r->opened->input ? 0 : (unsigned)(r->input - r->opened->others) + 1;
 }
 
+bool pm_rec_is_last_file(const struct pm_recording *r)
+{
+	return pm_rec_file_number(r) == r->opened->n_others;
+}
+
 uint64_t pm_rec_mtime(const struct pm_recording *r)
 {
 	return r->input->mtime_ns;

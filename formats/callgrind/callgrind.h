@@ -74,12 +74,9 @@ struct cg_block_call {
 	uint64_t line;
 };
 
-struct cg_reader {
-	struct pm_recording *r;
-	struct pm_textlines lines;
-	struct pm_arena arena;
+/* What is read of one file, from its beginning: names, sums and what is wrong. */
+struct cg_file {
 	/* The grammar's state: fl, fi or fe, ob, fn; cfi, cob, cfn; jfi, jfn. */
-	struct cg_names files, functions, objects;
 	uint32_t file, here, object, function;
 	uint32_t callee_file, callee_object, callee, jump_file, jump_function;
 	bool has_callee_file, has_callee_object, has_callee, has_jump_file, has_jump_function;
@@ -88,28 +85,10 @@ struct cg_reader {
 	bool has_line;
 	uint64_t address, line; /* of the last position */
 	bool in_body;
-	/* Events, in the order in which they came; columns of the part at hand. */
-	struct cg_event *events;
-	size_t n_events, events_room;
-	struct cg_sum *sums;
-	size_t n_sums, sums_room;
-	uint32_t *columns;
-	size_t n_columns, columns_room;
-	struct cg_number *cells; /* of a line */
-	size_t cells_room;
-	long double *own, *all; /* by event: the sum of cost lines of this part, of all parts */
-	size_t n_own;
-	/* Handles: (file, object) → pair, (function, pair) → function. */
-	struct pm_map pairs, handles;
-	uint32_t n_pairs;
-	uint32_t top;   /* context of the current function; PM_REC_NONE: not needed so far */
-	uint32_t calls; /* the quantity; PM_REC_NONE before the first call */
+	size_t n_columns, first_part;
 	bool has_calls;
+	uint32_t top; /* context of the current function; PM_REC_NONE: not needed so far */
 	uint32_t thread;
-	struct cg_part *parts;
-	size_t n_parts, parts_room;
-	struct cg_jump *jumps;
-	size_t n_jumps, jumps_room;
 	struct pm_bytes creator, summary;
 	bool has_version, has_caches; /* version:, desc: I1 cache: */
 	/* What is wrong, and where first; said once, at the end. */
@@ -118,6 +97,34 @@ struct cg_reader {
 		uint64_t first;
 	} malformed, nameless, unended, lies;
 	bool ends_early, summary_lies;
+};
+
+/* A reader of the files of one run. */
+struct cg_reader {
+	struct pm_recording *r;
+	struct pm_textlines lines;
+	struct pm_arena arena;
+	struct cg_file at;
+	struct cg_names files, functions, objects;
+	/* Events, in the order in which they came; columns of the part at hand. */
+	struct cg_event *events;
+	size_t n_events, events_room;
+	struct cg_sum *sums;
+	size_t n_sums, sums_room;
+	uint32_t *columns;
+	size_t columns_room;
+	struct cg_number *cells; /* of a line */
+	size_t cells_room;
+	long double *own, *all; /* by event: the sum of cost lines of this part, of this file */
+	size_t n_own;
+	/* Handles: (file, object) → pair, (function, pair) → function. */
+	struct pm_map pairs, handles;
+	uint32_t n_pairs;
+	uint32_t calls; /* the quantity; PM_REC_NONE before the first call */
+	struct cg_part *parts;
+	size_t n_parts, parts_room;
+	struct cg_jump *jumps;
+	size_t n_jumps, jumps_room;
 	/* Xdebug. */
 	bool may_be_blocks, by_blocks, in_block, no_tree;
 	struct cg_block *blocks;
@@ -130,8 +137,8 @@ struct cg_reader {
 	size_t n_open, open_room;
 };
 
-/* reader.c: reads the file, as blocks if `by_blocks` allows it. 0 or -ENOMEM. */
-int cg_read_once(struct cg_reader *c, bool may_be_blocks);
+/* reader.c: reads the file at hand, as blocks if `may_be_blocks` allows it. 0 or -ENOMEM. */
+int cg_read_file(struct cg_reader *c, bool may_be_blocks);
 bool cg_is_by(const struct cg_reader *c, const char *writer);
 struct pm_bytes cg_text(const struct cg_names *names, uint32_t name);
 

@@ -3,8 +3,13 @@
  * KCachegrind: Xdebug, pyprof2calltree, go tool pprof … (docs/formats/callgrind.md).
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/callgrind/callgrind.h"
+#include "formats/common/folder.h"
 #include "profmount/limits.h"
 
 /* ---- raw/ ---- */
@@ -99,31 +104,33 @@ static void say_fault(struct cg_reader *c, const struct cg_fault *f, const char 
 
 static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
 {
-	bool cachegrind = !c->has_calls && c->creator.len == 0 && !c->has_version;
+	bool cachegrind = !c->at.has_calls && c->at.creator.len == 0 && !c->at.has_version;
 	bool totals = true;
-	for (size_t i = 0; i < c->n_parts; i++)
+	for (size_t i = c->at.first_part; i < c->n_parts; i++)
 		totals = totals && (c->parts[i].has_totals || c->parts[i].lines == 0);
-	say_fault(c, &c->malformed, "a line is none of this format, or has more costs than events");
-	say_fault(c, &c->nameless, "an id is used that has no name before");
-	say_fault(c, &c->unended, "calls= without a line of costs after it");
-	say_fault(c, &c->lies, "totals: is not the sum of the part's cost lines, which is shown");
-	if (c->ends_early)
+	say_fault(c, &c->at.malformed,
+		"a line is none of this format, or has more costs than events");
+	say_fault(c, &c->at.nameless, "an id is used that has no name before");
+	say_fault(c, &c->at.unended, "calls= without a line of costs after it");
+	say_fault(
+		c, &c->at.lies, "totals: is not the sum of the part's cost lines, which is shown");
+	if (c->at.ends_early)
 		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
 			"the file ends in a line, which is left out");
 	else if (cg_is_by(c, "callgrind-") && !totals)
 		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
 			"a part ends without totals: the file was cut off");
-	if (cachegrind && c->summary.len == 0 && c->has_caches)
+	if (cachegrind && c->at.summary.len == 0 && c->at.has_caches)
 		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
 			"the file ends without summary:, so it was cut off");
-	else if (cachegrind && c->has_caches && c->summary_lies)
+	else if (cachegrind && c->at.has_caches && c->at.summary_lies)
 		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"summary: is not the sum of the cost lines, which is shown");
-	else if (c->summary_lies)
+	else if (c->at.summary_lies)
 		pm_rec_remark(c->r,
 			"The summary of the file, %.*s, is not the sum of its cost lines; the "
 			"wholes shown are that sum.",
-			(int)c->summary.len, (const char *)c->summary.p);
+			(int)c->at.summary.len, (const char *)c->at.summary.p);
 	if (was_no_tree)
 		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"is by Xdebug, but its blocks are no calls in the order of their returns: "
@@ -133,8 +140,8 @@ static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
 static void say_facts(struct cg_reader *c)
 {
 	const struct cg_part *first = &c->parts[0];
-	if (c->creator.len)
-		pm_rec_fact(c->r, "creator", pm_cell_text(c->creator));
+	if (c->at.creator.len)
+		pm_rec_fact(c->r, "creator", pm_cell_text(c->at.creator));
 	if (first->command.len) {
 		pm_rec_fact(c->r, "command", pm_cell_text(first->command));
 		pm_rec_title(c->r, first->command);
@@ -143,38 +150,48 @@ static void say_facts(struct cg_reader *c)
 		pm_rec_fact(c->r, "pid", pm_cell_u64(first->pid));
 	if (c->n_parts > 1)
 		pm_rec_fact(c->r, "parts", pm_cell_u64(c->n_parts));
-	if (c->summary.len)
-		pm_rec_fact(c->r, "summary_as_stored", pm_cell_text(c->summary));
-	if (!c->by_blocks && c->has_calls)
+	if (c->at.summary.len && pm_rec_file_number(c->r) == 0)
+		pm_rec_fact(c->r, "summary_as_stored", pm_cell_text(c->at.summary));
+	if (!c->by_blocks && c->calls != PM_REC_NONE)
 		pm_rec_remark(c->r,
 			"The file has call edges, not call paths: contexts are functions, and "
 			"below each what it called, with the inclusive cost of these calls.");
 }
 
+/* Each of several files is a part of the run; their reader is the profile's until the last. */
 static int cg_read(struct pm_recording *r, struct pm_error *err)
 {
-	struct cg_reader c = {.r = r};
-	int e = cg_read_once(&c, true);
-	bool was_no_tree = c.no_tree;
-	if (e == 0 && c.by_blocks && (c.no_tree || !c.has_calls)) {
-		cg_forget(&c);
-		e = cg_read_once(&c, false);
+	struct cg_reader *c = pm_rec_own(r);
+	bool first = pm_rec_file_number(r) == 0, last = pm_rec_is_last_file(r);
+	if (first) {
+		cg_done(c);
+		*c = (struct cg_reader){.r = r, .calls = PM_REC_NONE};
 	}
-	if (e == 0 && c.n_columns == 0)
-		e = pm_error_set(err, -EINVAL, pm_rec_file(r), c.lines.offset,
+	int e = cg_read_file(c, first && last);
+	bool was_no_tree = c->no_tree;
+	if (e == 0 && c->by_blocks && (c->no_tree || !c->at.has_calls)) {
+		cg_forget(c);
+		e = cg_read_file(c, false);
+	}
+	if (e == 0 && c->at.n_columns == 0 && first && last)
+		e = pm_error_set(err, -EINVAL, pm_rec_file(r), c->lines.offset,
 			"has no line `events:`, which names the costs of a callgrind file");
-	if (c.has_line)
+	if (c->at.has_line)
 		pm_rec_has_lines(r);
-	if (e == 0 && c.by_blocks) {
+	if (e == 0 && c->by_blocks) {
 		pm_rec_contexts_are(r, "calls");
-		cg_blocks_tree(&c);
+		cg_blocks_tree(c);
 	}
-	if (e == 0) {
-		say_facts(&c);
-		say_what_is_wrong(&c, was_no_tree);
-		add_sheets(&c);
+	if (e == 0)
+		say_what_is_wrong(c, was_no_tree);
+	if (e == 0 && last) {
+		say_facts(c);
+		add_sheets(c);
 	}
-	cg_done(&c);
+	if (e < 0 || last) {
+		cg_done(c);
+		*c = (struct cg_reader){.r = NULL};
+	}
 	return e;
 }
 
@@ -186,11 +203,56 @@ static bool begins_with(struct pm_bytes line, const char *s)
 	return line.len >= n && memcmp(line.p, s, n) == 0;
 }
 
+/* Parts and threads of one run have its process's number. */
+struct process {
+	uint64_t pid;
+	bool known;
+};
+
+/* Whether a file of a folder is of the process; empty ones are left by --separate-threads. */
+static int is_of_process(void *context, int folder, const char *name)
+{
+	struct process *p = context;
+	char head[4096];
+	struct stat st;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+		? -1
+		: pread(fd, head, sizeof(head) - 1, 0);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return n < 0 ? -1 : 0;
+	head[n] = '\0';
+	const char *pid = strstr(head, "\npid: ");
+	unsigned long long number = pid ? strtoull(pid + 6, NULL, 10) : 0;
+	if (strncmp(head, "# callgrind format", 18) != 0 || !pid || (p->known && number != p->pid))
+		return -1;
+	*p = (struct process){number, true};
+	return 1;
+}
+
+static int list_files(int folder, struct pm_names *ret)
+{
+	return pm_folder_names(
+		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
+}
+
+static int probe_folder(int folder)
+{
+	struct pm_names names = {.n = 0};
+	bool good = list_files(folder, &names) == 0 && names.n > 1 && !names.others;
+	pm_names_done(&names);
+	return good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
+}
+
 static int probe(const struct pm_candidate *c)
 {
 	static const char *const names[] = {"positions:", "fl=", "fn=", "ob=", "fi="};
 	struct pm_bytes rest = c->text;
 	bool events = false, named = false;
+	if (c->folder)
+		return probe_folder(c->fd);
 	if (begins_with(rest, "# callgrind format"))
 		return PM_PROBE_CERTAIN;
 	while (rest.len > 0) {
@@ -208,10 +270,31 @@ static int probe(const struct pm_candidate *c)
 static const struct pm_reader reader = {
 	.contexts_are = "edges", .layout = "callgrind", .read = cg_read};
 
+static void own_free(void *own)
+{
+	cg_done(own);
+	free(own);
+}
+
 static int cg_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	return pm_rec_open(&reader, c, options, ret, err);
+	struct pm_names names = {.n = 0};
+	int r = c->folder ? list_files(c->fd, &names) : 0;
+	if (r == 0 && c->folder && (names.n == 0 || names.others))
+		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is no folder of the parts of one callgrind run (with one pid:)");
+	struct cg_reader *own = r == 0 ? calloc(1, sizeof(*own)) : NULL;
+	if (r == 0)
+		r = !own ? -ENOMEM
+			 : pm_rec_open_with(&reader, c, options,
+				   &(struct pm_rec_with){.own = own,
+					   .done = own_free,
+					   .names = (const char *const *)names.items,
+					   .n_names = names.n},
+				   ret, err);
+	pm_names_done(&names);
+	return pm_error_plain(err, r);
 }
 
 const struct pm_format callgrind_format = {

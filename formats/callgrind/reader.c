@@ -50,7 +50,7 @@ static bool begins(struct pm_bytes *line, const char *with)
 
 bool cg_is_by(const struct cg_reader *c, const char *writer)
 {
-	struct pm_bytes creator = c->creator;
+	struct pm_bytes creator = c->at.creator;
 	return begins(&creator, writer);
 }
 
@@ -167,7 +167,7 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 		if (known)
 			return *known;
 		if (text.len == 0) {
-			fault(c, &c->nameless);
+			fault(c, &c->at.nameless);
 			text = (struct pm_bytes){b.p, close + 1};
 		}
 	}
@@ -209,7 +209,7 @@ static void set_position(
 	struct cg_reader *c, struct cg_names *names, uint32_t *ret, struct pm_bytes name)
 {
 	*ret = name_of(c, names, trimmed(name));
-	c->top = PM_REC_NONE;
+	c->at.top = PM_REC_NONE;
 }
 
 /* ---- Xdebug's blocks ---- */
@@ -228,7 +228,7 @@ static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, s
 
 static void block_begins(struct cg_reader *c, uint32_t function)
 {
-	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->file};
+	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->at.file};
 	if (has_room(c, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b)))
 		c->blocks[c->n_blocks++] = b;
 	c->in_block = true;
@@ -236,7 +236,8 @@ static void block_begins(struct cg_reader *c, uint32_t function)
 
 static void block_cost(struct cg_reader *c, uint32_t event, const struct cg_number *cost)
 {
-	struct cg_block_cost own = {(uint32_t)c->n_blocks - 1, c->here, c->line, event, *cost};
+	struct cg_block_cost own = {
+		(uint32_t)c->n_blocks - 1, c->at.here, c->at.line, event, *cost};
 	if ((cost->digits || cost->real) &&
 		has_room(c, &c->costs, c->n_costs, &c->costs_room, sizeof(own)))
 		c->costs[c->n_costs++] = own;
@@ -244,7 +245,7 @@ static void block_cost(struct cg_reader *c, uint32_t event, const struct cg_numb
 
 static void block_call(struct cg_reader *c, uint32_t callee)
 {
-	struct cg_block_call call = {callee, c->here, c->line};
+	struct cg_block_call call = {callee, c->at.here, c->at.line};
 	if (has_room(c, &c->pending, c->n_pending, &c->pending_room, sizeof(call)))
 		c->pending[c->n_pending++] = call;
 }
@@ -279,32 +280,32 @@ static bool take_name(struct cg_reader *c, struct pm_bytes line)
 {
 	if (begins(&line, "fn=")) {
 		block_ends(c);
-		set_position(c, &c->functions, &c->function, line);
-		c->here = c->file;
+		set_position(c, &c->functions, &c->at.function, line);
+		c->at.here = c->at.file;
 		if (c->by_blocks)
-			block_begins(c, handle_of(c, c->function, c->file, c->object));
+			block_begins(c, handle_of(c, c->at.function, c->at.file, c->at.object));
 	} else if (begins(&line, "fl=")) {
-		set_position(c, &c->files, &c->file, line);
-		c->here = c->file;
+		set_position(c, &c->files, &c->at.file, line);
+		c->at.here = c->at.file;
 	} else if (begins(&line, "fi=") || begins(&line, "fe=")) {
-		c->here = name_of(c, &c->files, trimmed(line));
+		c->at.here = name_of(c, &c->files, trimmed(line));
 	} else if (begins(&line, "ob=")) {
-		set_position(c, &c->objects, &c->object, line);
+		set_position(c, &c->objects, &c->at.object, line);
 	} else if (begins(&line, "cfn=")) {
-		c->callee = name_of(c, &c->functions, trimmed(line));
-		c->has_callee = true;
+		c->at.callee = name_of(c, &c->functions, trimmed(line));
+		c->at.has_callee = true;
 	} else if (begins(&line, "cfi=") || begins(&line, "cfl=")) {
-		c->callee_file = name_of(c, &c->files, trimmed(line));
-		c->has_callee_file = true;
+		c->at.callee_file = name_of(c, &c->files, trimmed(line));
+		c->at.has_callee_file = true;
 	} else if (begins(&line, "cob=")) {
-		c->callee_object = name_of(c, &c->objects, trimmed(line));
-		c->has_callee_object = true;
+		c->at.callee_object = name_of(c, &c->objects, trimmed(line));
+		c->at.has_callee_object = true;
 	} else if (begins(&line, "jfi=") || begins(&line, "jfl=")) {
-		c->jump_file = name_of(c, &c->files, trimmed(line));
-		c->has_jump_file = true;
+		c->at.jump_file = name_of(c, &c->files, trimmed(line));
+		c->at.has_jump_file = true;
 	} else if (begins(&line, "jfn=")) {
-		c->jump_function = name_of(c, &c->functions, trimmed(line));
-		c->has_jump_function = true;
+		c->at.jump_function = name_of(c, &c->functions, trimmed(line));
+		c->at.has_jump_function = true;
 	} else {
 		return false;
 	}
@@ -381,25 +382,25 @@ static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
 /* `events: Ir Dr …`: the columns of this part. */
 static void take_events(struct cg_reader *c, struct pm_bytes line)
 {
-	c->n_columns = 0;
+	c->at.n_columns = 0;
 	for (struct pm_bytes w; (w = word(&line)).len;) {
 		unsigned k = 0;
-		for (size_t i = 0; i < c->n_columns; i++)
+		for (size_t i = 0; i < c->at.n_columns; i++)
 			k += pm_bytes_equal(c->events[c->columns[i]].name, w);
-		if (c->n_columns >= PM_LIMIT_COLUMNS / 3) {
+		if (c->at.n_columns >= PM_LIMIT_COLUMNS / 3) {
 			pm_rec_fail(c->r, -ENOTSUP, c->lines.offset, "has more than %d events",
 				PM_LIMIT_COLUMNS / 3);
 			return;
 		}
-		if (pm_list_room(&c->columns, c->n_columns, &c->columns_room, sizeof(*c->columns)) <
-				0 ||
-			pm_list_room(&c->cells, c->n_columns, &c->cells_room, sizeof(*c->cells)) <
-				0)
+		if (pm_list_room(&c->columns, c->at.n_columns, &c->columns_room,
+			    sizeof(*c->columns)) < 0 ||
+			pm_list_room(
+				&c->cells, c->at.n_columns, &c->cells_room, sizeof(*c->cells)) < 0)
 			pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
 		uint32_t event = event_of(c, w, k);
 		if (event == PM_NONE || !pm_rec_goes_on(c->r))
 			return;
-		c->columns[c->n_columns++] = event;
+		c->columns[c->at.n_columns++] = event;
 	}
 	long double *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
 	if (!sums) {
@@ -452,7 +453,7 @@ static void define_sums(struct cg_reader *c)
 				continue;
 			}
 			if (!add_named(c, sum->quantity, w, factor))
-				fault(c, &c->malformed);
+				fault(c, &c->at.malformed);
 			factor = 1;
 		}
 	}
@@ -503,11 +504,11 @@ static bool take_positions(
 	const struct cg_reader *c, struct pm_bytes *line, uint64_t *address, uint64_t *number)
 {
 	uint64_t ignored = 0;
-	for (unsigned i = 0; i < c->n_positions; i++)
+	for (unsigned i = 0; i < c->at.n_positions; i++)
 		if (!position(word(line),
-			    c->order[i] == 'a'           ? address
-				    : c->order[i] == 'l' ? number
-							 : &ignored))
+			    c->at.order[i] == 'a'           ? address
+				    : c->at.order[i] == 'l' ? number
+							    : &ignored))
 			return false;
 	return true;
 }
@@ -518,9 +519,9 @@ static bool take_costs(struct cg_reader *c, struct pm_bytes line)
 {
 	size_t n = 0;
 	for (struct pm_bytes w; (w = word(&line)).len; n++)
-		if (n == c->n_columns || !number(w, &c->cells[n]))
+		if (n == c->at.n_columns || !number(w, &c->cells[n]))
 			return false;
-	for (; n < c->n_columns; n++)
+	for (; n < c->at.n_columns; n++)
 		c->cells[n] = (struct cg_number){.digits = 0};
 	return true;
 }
@@ -534,24 +535,24 @@ void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event
 		int64_t factor = e->terms[i].factor, digits;
 		quantity = through ? pm_rec_through(quantity) : quantity;
 		if (n->real || __builtin_mul_overflow(n->digits, factor, &digits))
-			pm_rec_cost_f64(
-				c->r, c->thread, context, quantity, value_of(n) * (double)factor);
+			pm_rec_cost_f64(c->r, c->at.thread, context, quantity,
+				value_of(n) * (double)factor);
 		else if (n->decimals)
 			pm_rec_cost_decimal(
-				c->r, c->thread, context, quantity, digits, n->decimals);
+				c->r, c->at.thread, context, quantity, digits, n->decimals);
 		else
-			pm_rec_cost(c->r, c->thread, context, quantity, digits);
+			pm_rec_cost(c->r, c->at.thread, context, quantity, digits);
 	}
 }
 
 /* The context of the current line in the current function. */
 static uint32_t here(struct cg_reader *c)
 {
-	if (c->top == PM_REC_NONE) {
-		uint32_t function = handle_of(c, c->function, c->file, c->object);
-		c->top = pm_rec_call(c->r, PM_REC_NONE, function, 0);
+	if (c->at.top == PM_REC_NONE) {
+		uint32_t function = handle_of(c, c->at.function, c->at.file, c->at.object);
+		c->at.top = pm_rec_call(c->r, PM_REC_NONE, function, 0);
 	}
-	return cg_line(c, c->top, c->here, c->file, c->line);
+	return cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line);
 }
 
 uint32_t cg_line(
@@ -561,15 +562,15 @@ uint32_t cg_line(
 	if (file != own_file)
 		other = cg_text(&c->files, file);
 	return pm_rec_line(c->r, parent, other,
-		c->has_line && file != 0 && line < PM_NONE ? (uint32_t)line : 0);
+		c->at.has_line && file != 0 && line < PM_NONE ? (uint32_t)line : 0);
 }
 
 static void take_own(struct cg_reader *c)
 {
 	if (c->by_blocks && !c->in_block)
-		block_begins(c, handle_of(c, c->function, c->file, c->object));
+		block_begins(c, handle_of(c, c->at.function, c->at.file, c->at.object));
 	uint32_t context = c->by_blocks ? PM_REC_NONE : here(c);
-	for (size_t i = 0; i < c->n_columns; i++) {
+	for (size_t i = 0; i < c->at.n_columns; i++) {
 		uint32_t event = c->columns[i];
 		long double value = value_of(&c->cells[i]);
 		c->own[event] += value;
@@ -601,24 +602,25 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 {
 	struct pm_bytes counted = word(&line), next;
 	uint64_t count;
-	bool has_count = whole(counted, &count) && count <= INT64_MAX, has_callee = c->has_callee;
-	uint32_t file = c->has_callee_file ? c->callee_file : c->here;
-	uint32_t object = c->has_callee_object ? c->callee_object : c->object;
-	c->has_callee = c->has_callee_file = c->has_callee_object = false;
+	bool has_count = whole(counted, &count) && count <= INT64_MAX,
+	     has_callee = c->at.has_callee;
+	uint32_t file = c->at.has_callee_file ? c->at.callee_file : c->at.here;
+	uint32_t object = c->at.has_callee_object ? c->at.callee_object : c->at.object;
+	c->at.has_callee = c->at.has_callee_file = c->at.has_callee_object = false;
 	if (!has_count || !has_callee) {
-		fault(c, &c->malformed);
+		fault(c, &c->at.malformed);
 		return;
 	}
 	uint64_t offset = c->lines.offset;
-	if (!next_line(c, &next) || !take_positions(c, &next, &c->address, &c->line) ||
+	if (!next_line(c, &next) || !take_positions(c, &next, &c->at.address, &c->at.line) ||
 		!take_costs(c, next)) {
-		if (c->unended.n++ == 0)
-			c->unended.first = offset;
+		if (c->at.unended.n++ == 0)
+			c->at.unended.first = offset;
 		return;
 	}
 	c->parts[c->n_parts - 1].lines++;
-	c->has_calls = true;
-	uint32_t callee = handle_of(c, c->callee, file, object);
+	c->at.has_calls = true;
+	uint32_t callee = handle_of(c, c->at.callee, file, object);
 	if (c->by_blocks) {
 		block_call(c, callee);
 		return;
@@ -627,8 +629,8 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 		c->calls = pm_rec_count(c->r, "calls");
 	uint32_t edge = pm_rec_call(c->r, here(c), callee, 0);
 	if (count > 0)
-		pm_rec_cost(c->r, c->thread, edge, c->calls, (int64_t)count);
-	for (size_t i = 0; i < c->n_columns; i++)
+		pm_rec_cost(c->r, c->at.thread, edge, c->calls, (int64_t)count);
+	for (size_t i = 0; i < c->at.n_columns; i++)
 		cg_cost(c, edge, true, c->columns[i], &c->cells[i]);
 }
 
@@ -638,10 +640,10 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 	struct pm_bytes counts = word(&line), next;
 	const uint8_t *slash = counts.len ? memchr(counts.p, '/', counts.len) : NULL;
 	struct cg_jump j = {.conditional = conditional,
-		.to_file = c->has_jump_file ? c->jump_file : c->here,
-		.to_function = c->has_jump_function ? c->jump_function : c->function,
-		.to_address = c->address,
-		.to_line = c->line};
+		.to_file = c->at.has_jump_file ? c->at.jump_file : c->at.here,
+		.to_function = c->at.has_jump_function ? c->at.jump_function : c->at.function,
+		.to_address = c->at.address,
+		.to_line = c->at.line};
 	struct pm_bytes first = counts, second;
 	if (slash) {
 		first.len = (size_t)(slash - counts.p);
@@ -651,18 +653,19 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 	} else {
 		second = first;
 	}
-	c->has_jump_file = c->has_jump_function = false;
+	c->at.has_jump_file = c->at.has_jump_function = false;
 	bool good = whole(first, &j.jumped) && whole(second, &j.executed) &&
 		take_positions(c, &line, &j.to_address, &j.to_line);
-	if (!good || !next_line(c, &next) || !take_positions(c, &next, &c->address, &c->line)) {
-		fault(c, &c->malformed);
+	if (!good || !next_line(c, &next) ||
+		!take_positions(c, &next, &c->at.address, &c->at.line)) {
+		fault(c, &c->at.malformed);
 		return;
 	}
-	j.function = c->function;
-	j.file = c->here;
-	j.object = c->object;
-	j.address = c->address;
-	j.line = c->line;
+	j.function = c->at.function;
+	j.file = c->at.here;
+	j.object = c->at.object;
+	j.address = c->at.address;
+	j.line = c->at.line;
 	if (c->n_jumps >= PM_LIMIT_ITEMS ||
 		pm_list_room(&c->jumps, c->n_jumps, &c->jumps_room, sizeof(j)) < 0)
 		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for jumps");
@@ -699,7 +702,7 @@ static bool agrees(const struct cg_reader *c, const long double *own, struct pm_
 {
 	struct cg_number n;
 	size_t i = 0;
-	for (struct pm_bytes w; i < c->n_columns && (w = word(&text)).len; i++) {
+	for (struct pm_bytes w; i < c->at.n_columns && (w = word(&text)).len; i++) {
 		long double sum = own[c->columns[i]], says;
 		if (!number(w, &n))
 			return false;
@@ -716,7 +719,7 @@ static void take_totals(struct cg_reader *c, struct pm_bytes text)
 	part->totals = pm_rec_copy(c->r, text);
 	part->has_totals = true;
 	if (!agrees(c, c->own, text))
-		fault(c, &c->lies);
+		fault(c, &c->at.lies);
 }
 
 static void begin_part(struct cg_reader *c)
@@ -728,28 +731,81 @@ static void begin_part(struct cg_reader *c)
 	}
 	c->parts[c->n_parts++] = (struct cg_part){
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
-	c->thread = PM_REC_NONE;
-	c->in_body = false;
+	c->at.thread = PM_REC_NONE;
+	c->at.in_body = false;
 	for (size_t i = 0; i < c->n_own; i++)
 		c->own[i] = 0;
 }
 
 static void take_creator(struct cg_reader *c, struct pm_bytes text)
 {
-	c->creator = pm_rec_copy(c->r, text);
-	c->by_blocks = c->may_be_blocks && cg_is_by(c, "xdebug") && !c->has_calls;
+	c->at.creator = pm_rec_copy(c->r, text);
+	c->by_blocks = c->may_be_blocks && cg_is_by(c, "xdebug") && !c->at.has_calls;
 }
 
 static void take_order(struct cg_reader *c, struct pm_bytes line)
 {
-	c->n_positions = 0;
-	c->has_line = false;
-	for (struct pm_bytes w; (w = word(&line)).len && c->n_positions < sizeof(c->order);) {
+	c->at.n_positions = 0;
+	c->at.has_line = false;
+	for (struct pm_bytes w; (w = word(&line)).len && c->at.n_positions < sizeof(c->at.order);) {
 		char kind = pm_bytes_equal(w, pm_bytes_of("line")) ? 'l'
 			: pm_bytes_equal(w, pm_bytes_of("instr"))  ? 'a'
 								   : 'x';
-		c->order[c->n_positions++] = kind;
-		c->has_line |= kind == 'l';
+		c->at.order[c->at.n_positions++] = kind;
+		c->at.has_line |= kind == 'l';
+	}
+}
+
+enum key {
+	VERSION,
+	CREATOR,
+	PID,
+	CMD,
+	PART,
+	DESC,
+	EVENT,
+	EVENTS,
+	POSITIONS,
+	SUMMARY,
+	TOTALS,
+	THREAD,
+	N_KEYS
+};
+
+static void take_thread(struct cg_reader *c, struct pm_bytes text, struct cg_part *part)
+{
+	if (whole(text, &part->thread))
+		c->at.thread = pm_rec_thread(c->r,
+			&(struct pm_rec_key){.key = "thread", .number = part->thread}, 1,
+			(struct pm_bytes){NULL, 0});
+}
+
+static void take_key(struct cg_reader *c, enum key key, struct pm_bytes text)
+{
+	struct cg_part *part = &c->parts[c->n_parts - 1];
+	switch (key) {
+	case VERSION: c->at.has_version = true; return;
+	case DESC:
+		if (begins(&text, "I1 cache:"))
+			c->at.has_caches = true;
+		else if (begins(&text, "Trigger:"))
+			part->trigger = pm_rec_copy(c->r, trimmed(text));
+		return;
+	case CREATOR:
+		if (c->at.creator.len == 0)
+			take_creator(c, text);
+		return;
+	case PID: whole(text, &part->pid); return;
+	case CMD: part->command = pm_rec_copy(c->r, text); return;
+	case PART: whole(text, &part->number); return;
+	case EVENT: take_sum(c, text); return;
+	case EVENTS: take_events(c, text); return;
+	case POSITIONS: take_order(c, text); return;
+	case SUMMARY: c->at.summary = pm_rec_copy(c->r, text); return;
+	case TOTALS: take_totals(c, text); return;
+	case THREAD: take_thread(c, text, part); return;
+	case N_KEYS:
+	default: return;
 	}
 }
 
@@ -758,59 +814,15 @@ static bool take_header(struct cg_reader *c, struct pm_bytes line)
 {
 	static const char *const keys[] = {"version:", "creator:", "pid:", "cmd:", "part:", "desc:",
 		"event:", "events:", "positions:", "summary:", "totals:", "thread:"};
-	enum keys {
-		VERSION,
-		CREATOR,
-		PID,
-		CMD,
-		PART,
-		DESC,
-		EVENT,
-		EVENTS,
-		POSITIONS,
-		SUMMARY,
-		TOTALS,
-		THREAD,
-		N_KEYS
-	} key = VERSION;
+	enum key key = VERSION;
 	while (key < N_KEYS && !begins(&line, keys[key]))
 		key++;
-	struct pm_bytes text = trimmed(line);
 	if (key == N_KEYS)
 		return false;
-	if (key != SUMMARY && key != TOTALS && c->in_body)
+	if (key != SUMMARY && key != TOTALS && c->at.in_body)
 		begin_part(c);
-	if (!pm_rec_goes_on(c->r))
-		return true;
-	struct cg_part *part = &c->parts[c->n_parts - 1];
-	if (key == VERSION)
-		c->has_version = true;
-	else if (key == DESC && begins(&text, "I1 cache:"))
-		c->has_caches = true;
-	else if (key == CREATOR && c->creator.len == 0)
-		take_creator(c, text);
-	else if (key == PID)
-		whole(text, &part->pid);
-	else if (key == CMD)
-		part->command = pm_rec_copy(c->r, text);
-	else if (key == PART)
-		whole(text, &part->number);
-	else if (key == DESC && begins(&text, "Trigger:"))
-		part->trigger = pm_rec_copy(c->r, trimmed(text));
-	else if (key == EVENT)
-		take_sum(c, text);
-	else if (key == EVENTS)
-		take_events(c, text);
-	else if (key == POSITIONS)
-		take_order(c, text);
-	else if (key == SUMMARY)
-		c->summary = pm_rec_copy(c->r, text);
-	else if (key == TOTALS)
-		take_totals(c, text);
-	else if (key == THREAD && whole(text, &part->thread))
-		c->thread = pm_rec_thread(c->r,
-			&(struct pm_rec_key){.key = "thread", .number = part->thread}, 1,
-			(struct pm_bytes){NULL, 0});
+	if (pm_rec_goes_on(c->r))
+		take_key(c, key, trimmed(line));
 	return true;
 }
 
@@ -823,13 +835,14 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	if (first == '#' || trimmed(line).len == 0)
 		return;
 	if (line.len > PM_LIMIT_STRING) {
-		fault(c, &c->malformed);
+		fault(c, &c->at.malformed);
 		return;
 	}
 	if ((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '*') {
-		if (c->n_columns == 0 || !take_positions(c, &rest, &c->address, &c->line) ||
+		if (c->at.n_columns == 0 ||
+			!take_positions(c, &rest, &c->at.address, &c->at.line) ||
 			!take_costs(c, rest)) {
-			fault(c, &c->malformed);
+			fault(c, &c->at.malformed);
 			return;
 		}
 		c->parts[c->n_parts - 1].lines++;
@@ -838,8 +851,8 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	}
 	if (take_header(c, line))
 		return;
-	if (!c->in_body) {
-		c->in_body = true;
+	if (!c->at.in_body) {
+		c->at.in_body = true;
 		define_sums(c);
 	}
 	if (take_name(c, line))
@@ -851,13 +864,14 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	else if (begins(&rest, "jcnd="))
 		take_jump(c, rest, true);
 	else
-		fault(c, &c->malformed);
+		fault(c, &c->at.malformed);
 }
 
 void cg_forget(struct cg_reader *c)
 {
 	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
 	struct cg_reader kept = {.r = c->r,
+		.calls = PM_REC_NONE,
 		.events = c->events,
 		.n_events = c->n_events,
 		.events_room = c->events_room,
@@ -892,33 +906,46 @@ void cg_done(struct cg_reader *c)
 	free(c->sums);
 }
 
-int cg_read_once(struct cg_reader *c, bool may_be_blocks)
+/* What an earlier file has named stays: only ids are of one file. */
+static int begin_file(struct cg_reader *c)
 {
 	struct pm_inflate *stream = pm_rec_stream(c->r);
 	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
-	struct pm_bytes line;
 	if (!stream)
 		return -ENOMEM;
+	pm_textlines_done(&c->lines);
 	pm_textlines_start(&c->lines, stream);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		names[i]->texts.arena = &c->arena;
-		if (pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0}) != 0)
+		pm_map_done(&names[i]->by_id);
+		if (names[i]->texts.n == 0 &&
+			pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0}) != 0)
 			return -ENOMEM;
 	}
-	c->may_be_blocks = may_be_blocks;
-	c->calls = c->top = PM_REC_NONE;
+	for (size_t i = 0; i < c->n_own; i++)
+		c->all[i] = 0;
+	c->at = (struct cg_file){.first_part = c->n_parts, .top = PM_REC_NONE};
 	take_order(c, pm_bytes_of("line"));
 	begin_part(c);
+	return 0;
+}
+
+int cg_read_file(struct cg_reader *c, bool may_be_blocks)
+{
+	struct pm_bytes line;
+	if (begin_file(c) < 0)
+		return -ENOMEM;
+	c->may_be_blocks = may_be_blocks;
 	while (!c->no_tree && next_line(c, &line)) {
 		/* Writers that end with sums have been cut off if they end with half a line. */
-		bool sums = c->parts[c->n_parts - 1].has_totals || c->summary.len > 0;
+		bool sums = c->parts[c->n_parts - 1].has_totals || c->at.summary.len > 0;
 		if (c->lines.cut && !sums && (cg_is_by(c, "callgrind-") || cg_is_by(c, "xdebug"))) {
-			c->ends_early = true;
+			c->at.ends_early = true;
 			break;
 		}
 		take_line(c, line);
 	}
 	block_ends(c);
-	c->summary_lies = c->summary.len > 0 && !agrees(c, c->all, c->summary);
+	c->at.summary_lies = c->at.summary.len > 0 && !agrees(c, c->all, c->at.summary);
 	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
 }

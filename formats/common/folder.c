@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+
 DIR *pm_folder_list(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -13,6 +16,43 @@ DIR *pm_folder_list(int folder)
 	if (fd >= 0 && !dir)
 		close(fd);
 	return dir;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const char *name),
+	void *context, size_t most, struct pm_names *ret)
+{
+	DIR *dir = pm_folder_list(folder);
+	int r = dir ? 0 : -ENOENT;
+	for (struct dirent *entry; r == 0 && ret->n < most && (entry = readdir(dir));) {
+		int is = entry->d_name[0] == '.' ? 0 : is_one(context, folder, entry->d_name);
+		ret->others |= is < 0;
+		if (is < 0)
+			break;
+		if (is == 0)
+			continue;
+		if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(*ret->items)) < 0 ||
+			!(ret->items[ret->n] = strdup(entry->d_name)))
+			r = -ENOMEM;
+		else
+			ret->n++;
+	}
+	ret->others |= ret->n == most;
+	if (dir)
+		closedir(dir);
+	return r == 0 && ret->n ? pm_sort(ret->items, ret->n, sizeof(*ret->items), by_name) : r;
+}
+
+void pm_names_done(struct pm_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct pm_names){.n = 0};
 }
 
 const char *pm_path_name(const char *path)

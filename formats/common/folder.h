@@ -14,6 +14,21 @@
  */
 DIR *pm_folder_list(int folder);
 
+/* Names of files in a folder, by strverscmp. Zeroed = none. */
+struct pm_names {
+	char **items;
+	size_t n, room;
+	bool others; /* the search stopped at one that is not allowed, or there are too many */
+};
+
+/*
+ * Lists the names, without hidden ones, for which `is_one` returns 1; 0: ignored, -1: the search
+ * stops. At most `most`. 0, -ENOENT if the folder cannot be listed, or -ENOMEM.
+ */
+int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const char *name),
+	void *context, size_t most, struct pm_names *ret);
+void pm_names_done(struct pm_names *names);
+
 /* Opens the directory that the file at `path` is in: a descriptor, the caller's, or -1 with errno.
  */
 int pm_folder_around(const char *path);

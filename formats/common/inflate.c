@@ -22,6 +22,7 @@
 
 #include "formats/common/ahead.h"
 #include "formats/common/inflate_isal.h"
+#include "formats/common/unzstd.h"
 #include "profmount/limits.h"
 
 enum { AHEAD_FROM = 1024 * 1024, WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
@@ -35,8 +36,9 @@ struct source {
 	struct pm_bytes in;
 	enum pm_inflate_kind kind;
 	struct pm_isal *isal; /* NULL: zlib inflates */
-	uint64_t given;       /* bytes produced by ISA-L */
-	uint64_t again;       /* how many of them zlib still has to produce again */
+	struct pm_unzstd *zstd;
+	uint64_t given; /* bytes produced by ISA-L */
+	uint64_t again; /* how many of them zlib still has to produce again */
 };
 
 struct pm_inflate {
@@ -66,6 +68,15 @@ static void give_input(z_stream *z, struct pm_bytes in)
 	z->avail_in = left < UINT_MAX ? (uInt)left : UINT_MAX;
 }
 
+enum pm_inflate_kind pm_inflate_kind_of(struct pm_bytes b)
+{
+	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+	if (b.len >= 2 && b.p[0] == 0x1f && b.p[1] == 0x8b)
+		return PM_INFLATE_GZIP;
+	return b.len >= sizeof(zstd) && memcmp(b.p, zstd, sizeof(zstd)) == 0 ? PM_INFLATE_ZSTD
+									     : PM_INFLATE_STORED;
+}
+
 struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 {
 	static const uint8_t nothing[1];
@@ -87,6 +98,8 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 		free(s);
 		return NULL;
 	}
+	if (kind == PM_INFLATE_ZSTD)
+		s->source.zstd = pm_unzstd_new();
 	if (kind == PM_INFLATE_ZLIB)
 		s->source.isal = pm_isal_new(s->source.in);
 	return s;
@@ -98,6 +111,7 @@ struct pm_inflate *pm_inflate_free(struct pm_inflate *s)
 		pm_ahead_free(s->ahead);
 		inflateEnd(&s->source.z);
 		pm_isal_free(s->source.isal);
+		pm_unzstd_free(s->source.zstd);
 		free(s->buffer);
 	}
 	free(s);
@@ -154,6 +168,8 @@ static struct pm_ahead_step inflate_once(void *self, uint8_t *out, size_t n)
 {
 	struct source *s = self;
 	struct pm_ahead_step step;
+	if (s->kind == PM_INFLATE_ZSTD)
+		return pm_unzstd_step(s->zstd, s->in, out, n);
 	if (s->isal && pm_isal_step(s->isal, out, n, &step)) {
 		s->given += step.n;
 		return step;

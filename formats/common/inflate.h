@@ -1,7 +1,7 @@
 /*
  * Everything that zlib, libdeflate and ISA-L do for us: a pull stream over deflated bytes,
  *inflating a block of known size, checksums, and gzip for exports. The only files that know them
- *are inflate.c, inflate_block.c and inflate_isal.c.
+ *are inflate.c, inflate_block.c and inflate_isal.c. Streams of zstd are unzstd.c's.
  *
  * The stream: request a window of at least n bytes, use some of them, and consume what was used.
  *
@@ -24,6 +24,7 @@ enum pm_inflate_kind {
 	PM_INFLATE_RAW,    /* RFC 1951, no header, no checksum */
 	PM_INFLATE_ZLIB,   /* RFC 1950 */
 	PM_INFLATE_GZIP,   /* RFC 1952, one member or several */
+	PM_INFLATE_ZSTD,   /* RFC 8878, one frame or several; broken without libzstd */
 	PM_INFLATE_STORED, /* not compressed: the window is all that is left of the input */
 };
 
@@ -42,6 +43,9 @@ struct pm_inflate_status {
 };
 
 struct pm_inflate;
+
+/* By its first bytes, what a source is as a whole: gzip, zstd, or stored. */
+enum pm_inflate_kind pm_inflate_kind_of(struct pm_bytes head);
 
 /* Reads `in`, which outlives the stream. NULL if out of memory. Inflates nothing yet. */
 struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in);

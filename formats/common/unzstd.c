@@ -5,10 +5,20 @@
 #ifdef PM_HAVE_ZSTD
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 struct pm_unzstd {
 	ZSTD_DStream *stream;
+	size_t at;       /* of a whole stream */
+	bool is_between; /* a frame has ended there */
 };
+
+static const char *reason(size_t error)
+{
+	return ZSTD_getErrorCode(error) == ZSTD_error_frameParameter_windowTooLarge
+		? "it refers back further than 128 MiB"
+		: "it is damaged";
+}
 
 struct pm_unzstd *pm_unzstd_new(void)
 {
@@ -27,20 +37,47 @@ const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_tex
 {
 	ZSTD_inBuffer from = {in.p, in.len, 0};
 	if (!z)
-		return "no memory to decompress them";
+		return "there is no memory to decompress it";
 	for (bool more = true; more;) {
 		size_t step = ZSTD_DStreamOutSize();
 		char *room = pm_text_reserve(out, step);
 		if (!room || pm_work_cancelled())
-			return "they decompress to more than there is memory for";
+			return "it decompresses to more than there is memory for";
 		ZSTD_outBuffer to = {room, step, 0};
 		size_t r = ZSTD_decompressStream(z->stream, &to, &from);
 		if (ZSTD_isError(r))
-			return "they are damaged";
+			return reason(r);
 		out->len += to.pos;
 		more = from.pos < from.size || to.pos == to.size;
 	}
 	return NULL;
+}
+
+struct pm_ahead_step pm_unzstd_step(struct pm_unzstd *z, struct pm_bytes in, uint8_t *out, size_t n)
+{
+	struct pm_ahead_step step = {.state = z ? PM_INFLATE_MORE : PM_INFLATE_FAILED};
+	ZSTD_inBuffer from = {in.p, in.len, z ? z->at : 0};
+	ZSTD_outBuffer to = {out, n, 0};
+	while (step.state == PM_INFLATE_MORE && to.pos < n) {
+		struct pm_bytes next = {in.p + from.pos, in.len - from.pos};
+		if (z->is_between && pm_inflate_kind_of(next) != PM_INFLATE_ZSTD) {
+			step.state = PM_INFLATE_ENDED;
+			break;
+		}
+		size_t r = ZSTD_decompressStream(z->stream, &to, &from);
+		z->is_between = r == 0;
+		if (ZSTD_isError(r))
+			step.why = reason(r);
+		else if (r > 0 && from.pos == from.size && to.pos < n)
+			step.why = "it is cut";
+		if (step.why)
+			step.state = PM_INFLATE_BROKEN;
+	}
+	if (z)
+		z->at = from.pos;
+	step.n = to.pos;
+	step.in = from.pos;
+	return step;
 }
 
 void pm_unzstd_free(struct pm_unzstd *z)
@@ -63,6 +100,16 @@ const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_tex
 	(void)in;
 	(void)out;
 	return "this program was built without libzstd";
+}
+
+struct pm_ahead_step pm_unzstd_step(struct pm_unzstd *z, struct pm_bytes in, uint8_t *out, size_t n)
+{
+	(void)z;
+	(void)in;
+	(void)out;
+	(void)n;
+	return (struct pm_ahead_step){
+		.state = PM_INFLATE_BROKEN, .why = "this program was built without libzstd"};
 }
 
 void pm_unzstd_free(struct pm_unzstd *z)

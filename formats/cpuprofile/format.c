@@ -880,83 +880,40 @@ static bool has_function(struct pm_scan s)
 	return false;
 }
 
-/* The names that node gives to the profiles of one process's threads, in order. */
-struct files {
-	char **names;
-	size_t n, room;
+/* The process whose profiles a folder has. */
+struct process {
 	unsigned pid;
-	bool has_pid, others; /* others: there are files of other processes, or other files */
+	bool known;
 };
 
-static int by_name(const void *a, const void *b)
+/* The names that node gives to the profiles of one process's threads. */
+static int is_of_process(void *context, int folder, const char *name)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	struct process *p = context;
+	unsigned pid;
+	int n = 0;
+	(void)folder;
+	if (sscanf(name, "CPU.%*[0-9].%*[0-9].%9u.%*9u.%*[0-9].cpuprofile%n", &pid, &n) != 1 ||
+		n == 0 || name[n] || (p->known && pid != p->pid))
+		return -1;
+	*p = (struct process){pid, true};
+	return 1;
 }
 
-static void files_done(struct files *f)
+static int list_files(int folder, struct pm_names *ret)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->names[i]);
-	free(f->names);
-}
-
-/* The next file of the folder: 1, 0 at the end, or if it is not one of the same process. */
-static int next_file(DIR *dir, struct files *f, const char **ret)
-{
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		unsigned pid;
-		int n = 0;
-		if (entry->d_name[0] == '.')
-			continue;
-		bool good =
-			sscanf(entry->d_name, "CPU.%*[0-9].%*[0-9].%9u.%*9u.%*[0-9].cpuprofile%n",
-				&pid, &n) == 1 &&
-			n > 0 && entry->d_name[n] == '\0' && (!f->has_pid || pid == f->pid);
-		f->others = !good;
-		f->has_pid = true;
-		f->pid = pid;
-		*ret = entry->d_name;
-		return good;
-	}
-	return 0;
-}
-
-/* 0, or a negative errno with `err` filled. */
-static int list_files(struct files *f, const struct pm_candidate *c, struct pm_error *err)
-{
-	DIR *dir = pm_folder_list(c->fd);
-	const char *name;
-	int e = dir ? 0 : -ENOMEM;
-	while (e == 0 && f->n < PM_LIMIT_RUNS && next_file(dir, f, &name)) {
-		if (pm_list_room(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 ||
-			!(f->names[f->n] = strdup(name)))
-			e = -ENOMEM;
-		else
-			f->n++;
-	}
-	if (dir)
-		closedir(dir);
-	if (e == 0 && f->n)
-		e = pm_sort(f->names, f->n, sizeof(*f->names), by_name);
-	if (e == 0 && (f->n == 0 || f->others))
-		e = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"is no folder of profiles of one process "
-			"(CPU.DATE.TIME.PID.TID.SEQ.cpuprofile)");
-	return pm_error_plain(err, e);
+	return pm_folder_names(
+		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
 }
 
 /* More files than one, and no others. A folder that cannot be listed is left to opening it. */
 static int probe_folder(int folder)
 {
-	DIR *dir = pm_folder_list(folder);
-	struct files f = {.n = 0};
-	const char *name;
-	if (!dir)
-		return PM_PROBE_IF_ASKED + 1;
-	while (next_file(dir, &f, &name))
-		f.n++;
-	closedir(dir);
-	return f.n > 1 && !f.others ? PM_PROBE_CERTAIN : PM_PROBE_NO;
+	struct pm_names names = {.n = 0};
+	int r = list_files(folder, &names);
+	bool good = names.n > 1 && !names.others;
+	pm_names_done(&names);
+	return r < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 }
 
 static int probe(const struct pm_candidate *c)
@@ -980,14 +937,20 @@ static int probe(const struct pm_candidate *c)
 static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	struct files f = {.n = 0};
+	struct pm_names names = {.n = 0};
 	if (!c->folder)
 		return pm_rec_open(&reader, c, options, ret, err);
-	int e = list_files(&f, c, err);
+	int e = list_files(c->fd, &names);
+	if (e == 0 && (names.n == 0 || names.others))
+		e = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is no folder of profiles of one process "
+			"(CPU.DATE.TIME.PID.TID.SEQ.cpuprofile)");
 	if (e == 0)
-		e = pm_rec_open_files(
-			&reader, c, options, (const char *const *)f.names, f.n, ret, err);
-	files_done(&f);
+		e = pm_rec_open_with(&reader, c, options,
+			&(struct pm_rec_with){
+				.names = (const char *const *)names.items, .n_names = names.n},
+			ret, err);
+	pm_names_done(&names);
 	return pm_error_plain(err, e);
 }
 

@@ -1493,7 +1493,10 @@ static int read_bytes(struct perf *f, struct pm_text *inflated)
 	f->all = pm_inflate_peek(stream, 1);
 	if (pm_inflate_status(stream).state == PM_INFLATE_ENDED && f->all.len)
 		return 0;
-	inflated->limit = PM_LIMIT_UNPACKED; /* deflate has a limit of its own: 1032 times */
+	/* Deflate has a limit of its own: 1032 times. */
+	struct pm_bytes file = pm_rec_bytes(f->r);
+	inflated->limit = pm_inflate_kind_of(file) == PM_INFLATE_ZSTD ? unpacked_limit(file.len)
+								      : PM_LIMIT_UNPACKED;
 	for (struct pm_bytes w; (w = pm_inflate_peek(stream, 1)).len && pm_rec_goes_on(f->r);) {
 		pm_text_bytes(inflated, w);
 		pm_inflate_consume(stream, w.len);

@@ -63,7 +63,7 @@ static int perf_open(const struct pm_candidate *c, const struct pm_open_options 
 		free(root);
 		return r;
 	}
-	return pm_rec_open_own(&data_reader, c, options, root, root_free, ret, err);
+	return pm_rec_open_with(&data_reader, c, options, &(struct pm_rec_with){.own = root, .done = root_free}, ret, err);
 }
 
 const struct pm_format perf_format = {

@@ -67,7 +67,8 @@ static int pprof_open(const struct pm_candidate *c, const struct pm_open_options
 		free(own);
 		return r;
 	}
-	return pm_rec_open_own(&reader, c, options, own, own_free, ret, err);
+	return pm_rec_open_with(
+		&reader, c, options, &(struct pm_rec_with){.own = own, .done = own_free}, ret, err);
 }
 
 const struct pm_format pprof_format = {

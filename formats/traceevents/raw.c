@@ -50,10 +50,9 @@ static int more(struct pm_scan *s, size_t from)
 /* Moves the scanner to a place in the text: forwards, in what is inflated. */
 static int move_to(struct cursor *c, const struct tev_raw *raw, uint64_t offset)
 {
-	bool packed = raw->bytes.len >= 2 && raw->bytes.p[0] == 0x1f && raw->bytes.p[1] == 0x8b;
 	if (!c->in || offset < c->s.base + c->s.at) {
 		pm_inflate_free(c->in);
-		c->in = pm_inflate_new(packed ? PM_INFLATE_GZIP : PM_INFLATE_STORED, raw->bytes);
+		c->in = pm_inflate_new(pm_inflate_kind_of(raw->bytes), raw->bytes);
 		c->s = (struct pm_scan){.more = more, .source = c};
 	}
 	while (c->in) {
