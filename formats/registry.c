@@ -106,6 +106,22 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 	return r;
 }
 
+/* Valgrind leaves an empty file beside the files of threads. */
+static int refuse_empty(const char *path, struct pm_error *err)
+{
+	struct pm_text part = {.p = NULL};
+	pm_text_printf(&part, "%s-01", path);
+	pm_text_char(&part, '\0');
+	bool has_parts = !part.failed && access(part.p, F_OK) == 0;
+	pm_text_done(&part);
+	return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
+		has_parts
+			? "is empty: what was measured is beside it, in %s-01 and so on, a file for "
+			  "each thread; mount one of them, or a folder with nothing else"
+			: "is empty: the run ended before anything was written",
+		pm_path_name(path));
+}
+
 static int candidate_open(
 	const char *path, struct pm_candidate *c, struct heads *heads, struct pm_error *err)
 {
@@ -139,8 +155,7 @@ static int candidate_open(
 	}
 	if (n == 0) {
 		close(fd);
-		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-			"is empty: the run ended before anything was written");
+		return refuse_empty(path, err);
 	}
 	c->head = (struct pm_bytes){heads->raw, (size_t)n};
 	if (text_of_head(c, heads) == 0)

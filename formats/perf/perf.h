@@ -3,9 +3,22 @@
 #define PROFMOUNT_FORMATS_PERF_PERF_H
 
 #include "formats/builder/builder.h"
+#include "formats/symbols/symbols.h"
 
-/* data.c: whether a source is a perf.data, and reads one; see pm_reader. */
-bool perf_data_is(const struct pm_candidate *c);
+/* Files that perf record --threads writes: one for each processor. */
+enum { PERF_FILES_MAX = 65536 };
+
+struct perf;
+
+/* What a source is opened with: where names are looked for, and the state between its files. */
+struct perf_own {
+	struct sym_root root;
+	struct perf *reading;
+};
+
+/* data.c: whether a file is a perf.data, by its first 16 bytes, and reads one; see pm_reader. */
+bool perf_data_is(struct pm_bytes head);
+void perf_own_free(void *own);
 int perf_data_read(struct pm_recording *r, struct pm_error *err);
 
 /* The line of a sample in the text of perf script. Slices are of the line. */

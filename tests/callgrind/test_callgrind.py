@@ -250,7 +250,34 @@ calls=1 1
     check("not taken for callgrind", nothing.returncode != 0, True)
 
 
-for case in (graph, files_and_names, numbers, parts, xdebug, damaged):
+def folder_of_threads():
+    """The files of one process are one run; ids are of each file; another process's are not of it."""
+    part = "# callgrind format\npid: {}\nthread: {}\nevents: Ir\nfn=(1) {}\n1 {}\n"
+    with tempfile.TemporaryDirectory() as source:
+        def write(name, text):
+            with open(os.path.join(source, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+        def cat(path):
+            return subprocess.run([profmount, "--cat", source, path], capture_output=True, text=True, check=False)
+
+        write("callgrind.out.9", "")
+        empty = subprocess.run([profmount, "--cat", os.path.join(source, "callgrind.out.9"), "functions.csv"],
+                               capture_output=True, text=True, check=False)
+        write("callgrind.out.9-01", part.format(9, 1, "main", 10))
+        write("callgrind.out.9-02", part.format(9, 2, "work", 5))
+        write("callgrind.out.9-10", part.format(9, 10, "main", 7) + "this is nothing\n")
+        check("summed", rows(cat("functions.csv"), "ir_excl", "name"), ["17 main", "5 work"])
+        check("threads", rows(cat("threads.csv"), "thread", "ir_excl"), ["1 10", "2 5", "10 7"])
+        check("damage has its file", rows(cat("damage.csv"), "file"), ["callgrind.out.9-10"])
+        parts_are = subprocess.run([profmount, "--cat", os.path.join(source, "callgrind.out.9"), "functions.csv"],
+                                   capture_output=True, text=True, check=False)
+        check("empty alone, and beside its parts", ["-01" in empty.stderr, "callgrind.out.9-01" in parts_are.stderr], [False, True])
+        write("callgrind.out.10", part.format(10, 1, "main", 1))
+        check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
+
+
+for case in (graph, files_and_names, numbers, parts, xdebug, damaged, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)

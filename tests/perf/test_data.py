@@ -5,6 +5,7 @@
 import csv
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ def check(what, got, want):
 
 
 PROG = ["prog+0x1123", "prog+0x1456", "prog+0x1789"]
-for name in ("new.perf.data", "big.perf.data"):
+for name in ("new.perf.data", "big.perf.data", "perf.dir"):
     source = os.path.join(sources, name)
     check(f"{name}: functions", sorted(rows(source, "functions.csv", "samples_excl", "samples_incl", "module", "name")), sorted([
         "4 4 /opt/x/prog prog+0x1123", "0 5 /opt/x/prog prog+0x1456", "0 5 /opt/x/prog prog+0x1789",
@@ -43,6 +44,36 @@ for name in ("new.perf.data", "big.perf.data"):
 pipe = os.path.join(sources, "pipe.perf.data")
 check("pipe: all but the last sample", rows(pipe, "threads.csv", "samples_excl"), ["3", "1", "3"])
 check("pipe: said", ["beyond the end" in what for what in rows(pipe, "damage.csv", "what")], [True])
+
+# A directory of which a stream is missing.
+with tempfile.TemporaryDirectory() as folder:
+    shutil.copy(os.path.join(sources, "perf.dir", "data"), folder)
+    shutil.copy(os.path.join(sources, "perf.dir", "data.0"), os.path.join(folder, "data.2"))
+    check("missing streams are said", ["2 files before this one" in what for what in rows(folder, "damage.csv", "what")], [True])
+    check("the others are read", rows(folder, "threads.csv", "samples_excl"), ["3", "1", "3", "1"])
+
+
+def zstd(data):
+    """A frame of blocks that are stored as they are."""
+    blocks = [data[i:i + 100_000] for i in range(0, len(data), 100_000)]
+    heads = [(len(block) << 3 | (i + 1 == len(blocks))).to_bytes(3, "little") for i, block in enumerate(blocks)]
+    return b"\x28\xb5\x2f\xfd\x00\x50" + b"".join(map(bytes.__add__, heads, blocks))
+
+
+# Compressed as a whole, in two frames, and cut.
+if "libzstd" in subprocess.run([profmount, "--version"], capture_output=True, text=True, check=False).stdout:
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(sources, "new.perf.data"), "rb") as file:
+            whole = file.read()
+        path = os.path.join(folder, "perf.data.zst")
+        for what, data, damaged in (("two frames", zstd(whole[:700]) + zstd(whole[700:]), False),
+                                    ("cut", (zstd(whole[:700]) + zstd(whole[700:]))[:-9], True)):
+            with open(path, "wb") as file:
+                file.write(data)
+            check(f"zstd, {what}", bool(rows(path, "damage.csv", "what")), damaged)
+            check(f"zstd, {what}: samples", rows(path, "threads.csv", "samples_excl")[:2], ["3", "1"])
+else:
+    print("SKIPPED: a file that zstd compressed: the program was built without libzstd")
 
 with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(sources, "new.perf.data"), "rb") as file:

@@ -303,6 +303,16 @@ static void write_callgrind(void)
 		"fn=(5)\n0xb0 35 600\ncfn=(4)\ncalls=3 0xa0 1\n* +1 90\n"
 		"totals: 71000 920\n"
 		"part: 1\nthread: 2\nevents: Ir\nfn=(9)\n0 0 12\ntotals: 12\n");
+	/* Two threads of one process, and the empty file that --separate-threads leaves. */
+	if (mkdir(sources_path("callgrind.threads"), 0777) != 0 && errno != EEXIST)
+		sources_die("callgrind.threads");
+	write_text("callgrind.threads/callgrind.out.9", "");
+	write_text("callgrind.threads/callgrind.out.9-01",
+		"# callgrind format\npid: 9\nthread: 1\nevents: Ir\nfl=(1) a.c\nfn=(1) main\n3 10\n"
+		"cfn=(2) work\ncalls=1 7\n4 30\nfn=(2)\n7 30\ntotals: 40\n");
+	write_text("callgrind.threads/callgrind.out.9-02",
+		"# callgrind format\npid: 9\nthread: 2\nevents: Ir\nfl=(1) a.c\nfn=(1) work\n7 5\n"
+		"totals: 5\n");
 	write_text("xdebug.out",
 		"version: 1\ncreator: xdebug 3.2.0 (PHP 8.2)\ncmd: /srv/x.php\npart: 1\n"
 		"positions: line\n\nevents: Time_(10ns) Memory_(bytes)\n\n"

@@ -1,11 +1,13 @@
 /* perf.data: a file and a pipe, in both byte orders, with forks, exec, kernel and BPF. */
 #include "tests/sources/make_sources.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/common/text.h"
 
-enum { MMAP = 1, COMM = 3, FORK = 7, SAMPLE = 9, KSYMBOL = 17, ATTR = 64 };
+enum { MMAP = 1, COMM = 3, FORK = 7, SAMPLE = 9, KSYMBOL = 17, ATTR = 64, FINISHED_INIT = 82 };
 
 struct out {
 	struct pm_text text;
@@ -144,10 +146,13 @@ static void records(struct out *o)
 	sample(o, 2, 0, 0, 120, work, 0);
 }
 
-static void write_file(const char *name, bool big)
+static void write_file(const char *name, bool big, bool with_records)
 {
 	struct out data = {.big = big}, o = {.big = big};
-	records(&data);
+	if (with_records)
+		records(&data);
+	else
+		head(&data, FINISHED_INIT, 0, 0);
 	pm_text_add(&o.text, big ? "2ELIFREP" : "PERFILE2", 8);
 	put(&o, 104, 8);
 	put(&o, 80, 8);
@@ -169,8 +174,8 @@ static void write_file(const char *name, bool big)
 void sources_write_perf(void)
 {
 	struct out o = {.big = false};
-	write_file("new.perf.data", false);
-	write_file("big.perf.data", true);
+	write_file("new.perf.data", false, true);
+	write_file("big.perf.data", true, true);
 	pm_text_add(&o.text, "PERFILE2", 8);
 	put(&o, 16, 8);
 	head(&o, ATTR, 0, 64);
@@ -178,5 +183,12 @@ void sources_write_perf(void)
 	records(&o);
 	o.text.len -= 5; /* cut within the last record */
 	sources_file("pipe.perf.data", pm_text_view(&o.text));
+	/* A directory of perf record --threads: the header apart, and a stream of records. */
+	if (mkdir(sources_path("perf.dir"), 0777) != 0 && errno != EEXIST)
+		sources_die("perf.dir");
+	write_file("perf.dir/data", false, false);
+	o.text.len = 0;
+	records(&o);
+	sources_file("perf.dir/data.0", pm_text_view(&o.text));
 	pm_text_done(&o.text);
 }

@@ -1,0 +1,278 @@
+/* Attributes, names of events, and features of perf.data. */
+#include <stdio.h>
+
+#include "formats/perf/data.h"
+
+/* ---- attributes ---- */
+
+/* A bit of the attribute's flags: bits of a byte are reversed in a file of the other byte order. */
+static bool flag(const struct perf *f, const uint8_t *flags, unsigned bit)
+{
+	unsigned in = bit % 8;
+	return flags[bit / 8] >> (f->big ? 7 - in : in) & 1;
+}
+
+/* perf_event_attr: `size` bytes, of which those that are missing are 0. */
+static void read_attr(struct perf *f, struct pm_bytes b, struct perf_event *e)
+{
+	uint8_t whole[136] = {0};
+	if (b.len)
+		memcpy(whole, b.p, b.len < sizeof(whole) ? b.len : sizeof(whole));
+	struct pm_cur c = perf_cur(f, (struct pm_bytes){whole, sizeof(whole)});
+	*e = (struct perf_event){.type = pm_cur_u32(&c)};
+	pm_cur_u32(&c); /* size */
+	e->config = pm_cur_u64(&c);
+	e->sample_period = pm_cur_u64(&c);
+	e->sample_type = pm_cur_u64(&c);
+	e->read_format = pm_cur_u64(&c);
+	const uint8_t *flags = pm_cur_take(&c, 8);
+	e->no_user = flag(f, flags, 4);
+	e->no_kernel = flag(f, flags, 5);
+	e->no_hypervisor = flag(f, flags, 6);
+	e->precise = flag(f, flags, 15) | (unsigned)flag(f, flags, 16) << 1;
+	e->sample_id_all = flag(f, flags, 18);
+	e->no_host = flag(f, flags, 19);
+	c.at = 72;
+	e->branch_type = pm_cur_u64(&c);
+	e->regs_user = pm_cur_u64(&c);
+	c.at = 96;
+	e->regs_intr = pm_cur_u64(&c);
+	e->dummy = e->type == 1 && e->config == 9;
+}
+
+/* Adds an attribute, and the ids of its events. */
+void perf_add_event(struct perf *f, struct pm_bytes attr, struct pm_bytes ids)
+{
+	bool fresh;
+	if (f->n_events >= PM_LIMIT_COLUMNS / 6) {
+		pm_rec_fail(f->r, -ENOTSUP, PM_NO_OFFSET, "has more than %d events",
+			PM_LIMIT_COLUMNS / 6);
+		return;
+	}
+	if (!perf_room(f, &f->events, f->n_events, &f->events_room, sizeof(*f->events)))
+		return;
+	read_attr(f, attr, &f->events[f->n_events]);
+	struct pm_cur c = perf_cur(f, ids);
+	while (pm_cur_left(&c) >= 8)
+		if (!pm_map_put(&f->ids, pm_cur_u64(&c), (uint32_t)f->n_events, &fresh))
+			perf_no_memory(f);
+	f->n_events++;
+}
+
+/* The event of an id; the only one where there is one. */
+struct perf_event *perf_event_of(const struct perf *f, uint64_t id)
+{
+	const uint32_t *at = f->n_events > 1 ? pm_map_find(&f->ids, id) : NULL;
+	return f->n_events == 1 ? f->events : at ? &f->events[*at] : NULL;
+}
+
+/* Where an id is in a sample or at its end: the same for all attributes, or none is needed. */
+bool perf_id_of_sample(const struct perf *f, struct pm_bytes body, uint64_t *ret)
+{
+	uint64_t type = f->events[0].sample_type;
+	size_t at = 0;
+	*ret = 0;
+	if (f->n_events == 1)
+		return true;
+	if (!(type & IDENTIFIER)) {
+		if (!(type & ID))
+			return false;
+		at += 8 * (size_t)__builtin_popcountll(type & (IP | TID | TIME | ADDR));
+	}
+	struct pm_cur c = perf_cur(f, body);
+	c.at = at <= body.len ? at : body.len;
+	*ret = pm_cur_u64(&c);
+	return !c.bad;
+}
+
+/* ---- names of events ---- */
+
+struct pm_bytes perf_default_name(struct perf *f, const struct perf_event *e)
+{
+	static const char *const hardware[] = {"cycles", "instructions", "cache-references",
+		"cache-misses", "branches", "branch-misses", "bus-cycles",
+		"stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
+	static const char *const software[] = {"cpu-clock", "task-clock", "page-faults",
+		"context-switches", "cpu-migrations", "minor-faults", "major-faults",
+		"alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches"};
+	char name[96], modifiers[16];
+	size_t n = 0;
+	if (e->type == 0 && e->config < sizeof(hardware) / sizeof(hardware[0]))
+		snprintf(name, sizeof(name) - 16, "%s", hardware[e->config]);
+	else if (e->type == 1 && e->config < sizeof(software) / sizeof(software[0]))
+		snprintf(name, sizeof(name) - 16, "%s", software[e->config]);
+	else if (e->type == 2)
+		snprintf(name, sizeof(name) - 16, "tracepoint %llu", (unsigned long long)e->config);
+	else if (e->type == 4)
+		snprintf(name, sizeof(name) - 16, "raw 0x%llx", (unsigned long long)e->config);
+	else
+		snprintf(name, sizeof(name) - 16, "type %llu config 0x%llx",
+			(unsigned long long)e->type, (unsigned long long)e->config);
+	if (e->no_user || e->no_kernel || e->no_hypervisor) {
+		if (!e->no_kernel)
+			modifiers[n++] = 'k';
+		if (!e->no_user)
+			modifiers[n++] = 'u';
+		if (!e->no_hypervisor)
+			modifiers[n++] = 'h';
+	}
+	for (unsigned i = 0; i < e->precise; i++)
+		modifiers[n++] = 'p';
+	if (e->no_host)
+		modifiers[n++] = 'G';
+	modifiers[n] = '\0';
+	size_t len = strlen(name);
+	snprintf(name + len, sizeof(name) - len, "%s%s", n ? ":" : "", modifiers);
+	return pm_rec_copy(f->r, pm_bytes_of(name));
+}
+
+/* ---- features ---- */
+
+static struct pm_bytes feature_string(const struct perf *f, struct pm_cur *c)
+{
+	(void)f;
+	uint32_t n = pm_cur_u32(c);
+	return perf_string(pm_cur_bytes(c, n));
+}
+
+static void take_event_desc(struct perf *f, struct pm_cur *c)
+{
+	uint32_t n = pm_cur_u32(c), size = pm_cur_u32(c);
+	for (uint32_t i = 0; i < n && !c->bad && pm_rec_goes_on(f->r); i++) {
+		pm_cur_bytes(c, size);
+		uint32_t n_ids = pm_cur_u32(c);
+		struct pm_bytes name = feature_string(f, c);
+		struct perf_event *e = i < f->n_events ? &f->events[i] : NULL;
+		if (pm_cur_left(c) / 8 < n_ids)
+			c->bad = true;
+		for (uint32_t k = 0; k < n_ids && !c->bad; k++) {
+			uint64_t id = pm_cur_u64(c);
+			bool fresh;
+			if (e && !pm_map_find(&f->ids, id) && !pm_map_put(&f->ids, id, i, &fresh))
+				perf_no_memory(f);
+		}
+		if (e && !c->bad && name.len)
+			e->name = pm_rec_copy(f->r, name);
+	}
+}
+
+/* What is known of a name as a module; NULL after a failure. */
+struct perf_module *perf_module_of(struct perf *f, uint32_t name)
+{
+	while (f->n_modules <= name) {
+		if (!perf_room(f, &f->modules, f->n_modules, &f->modules_room, sizeof(*f->modules)))
+			return NULL;
+		f->modules[f->n_modules++] = (struct perf_module){.number = PM_NONE};
+	}
+	return &f->modules[name];
+}
+
+struct pm_bytes perf_module_name(struct pm_bytes name)
+{
+	if (perf_starts(name, "[kernel.kallsyms]"))
+		name.len = 17;
+	else if (perf_starts(name, "[guest.kernel.kallsyms"))
+		name.len = 22;
+	return name;
+}
+
+void perf_set_build_id(struct perf *f, struct pm_bytes name, const uint8_t *id, size_t n)
+{
+	struct perf_module *m = perf_module_of(f, perf_name(f, perf_module_name(name)));
+	if (!m || m->n_build_id || n > sizeof(m->build_id))
+		return;
+	memcpy(m->build_id, id, n);
+	m->n_build_id = (uint8_t)n;
+}
+
+/* Records with a build id of a file each; `size` is in the id's 21st byte if a bit says so. */
+void perf_take_build_id(struct perf *f, const uint8_t *p, size_t size)
+{
+	enum { HAS_SIZE = 1 << 15 };
+	struct pm_cur c = perf_cur(f, (struct pm_bytes){p, size});
+	pm_cur_u32(&c);
+	unsigned misc = pm_cur_u16(&c);
+	pm_cur_bytes(&c, 2 + 4);
+	const uint8_t *id = pm_cur_take(&c, 24);
+	if (id)
+		perf_set_build_id(f, perf_string(pm_cur_bytes(&c, pm_cur_left(&c))), id,
+			misc & HAS_SIZE ? id[20] : 20);
+}
+
+static void take_build_ids(struct perf *f, struct pm_bytes b)
+{
+	for (size_t at = 0; b.len - at >= 8;) {
+		size_t size = f->big ? pm_be16(b.p + at + 6) : pm_le16(b.p + at + 6);
+		if (size < 8 || size > b.len - at)
+			return;
+		perf_take_build_id(f, b.p + at, size);
+		at += size;
+	}
+}
+
+void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
+{
+	static const struct {
+		enum perf_feature feature;
+		const char *key;
+	} facts[] = {{HOSTNAME, "host"}, {OSRELEASE, "kernel"}, {VERSION, "perf_version"},
+		{ARCH, "architecture"}};
+	struct pm_cur c = perf_cur(f, b);
+	if (feature == BUILD_ID)
+		take_build_ids(f, b);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i].feature == feature) {
+			struct pm_bytes text = feature_string(f, &c);
+			if (text.len && !c.bad)
+				pm_rec_fact(f->r, facts[i].key, pm_cell_text(text));
+			if (feature == HOSTNAME)
+				f->host = pm_rec_copy(f->r, text);
+			else if (feature == OSRELEASE)
+				f->kernel_release = pm_rec_copy(f->r, text);
+		}
+	if (feature == CMDLINE) {
+		struct pm_text line = {.limit = PM_LIMIT_STRING};
+		uint32_t n = pm_cur_u32(&c);
+		for (uint32_t i = 0; i < n && pm_cur_left(&c) > 0; i++) {
+			if (i)
+				pm_text_char(&line, ' ');
+			pm_text_bytes(&line, feature_string(f, &c));
+		}
+		if (!line.failed && line.len) {
+			pm_rec_fact(f->r, "command", pm_cell_text(pm_text_view(&line)));
+			pm_rec_title(f->r, pm_text_view(&line));
+		}
+		pm_text_done(&line);
+	} else if (feature == EVENT_DESC) {
+		take_event_desc(f, &c);
+	}
+	if (c.bad)
+		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"feature %llu of the header is longer than its section",
+			(unsigned long long)feature);
+}
+
+/* Behind the data, a place and a size for each bit that is set. */
+void perf_read_features(struct perf *f, const uint8_t *bits, uint64_t at)
+{
+	for (unsigned feature = 0; feature < N_FEATURES; feature++) {
+		struct pm_bytes entry, b;
+		if (!(bits[(f->big ? feature / 64 * 8 + 7 - feature / 8 % 8 : feature / 8)] >>
+				    feature % 8 &
+			    1))
+			continue;
+		if (!pm_bytes_sub(f->all, at, 16, &entry)) {
+			pm_rec_damage(f->r, at, PM_NO_OFFSET,
+				"the table of features goes beyond the end of the file");
+			return;
+		}
+		at += 16;
+		struct pm_cur c = perf_cur(f, entry);
+		uint64_t offset = pm_cur_u64(&c), size = pm_cur_u64(&c);
+		if (pm_bytes_sub(f->all, offset, size, &b))
+			perf_take_feature(f, feature, b);
+		else
+			pm_rec_damage(f->r, at - 16, 16,
+				"feature %u lies beyond the end of the file", feature);
+	}
+}

@@ -1,0 +1,304 @@
+/* Shared by the files that read perf.data: what is known of the file while it is read. */
+#ifndef PROFMOUNT_PERF_DATA_H
+#define PROFMOUNT_PERF_DATA_H
+
+#include "formats/common/cursor.h"
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/paths.h"
+#include "formats/perf/perf.h"
+#include "formats/symbols/symbols.h"
+#include "profmount/limits.h"
+
+enum {
+	MMAP = 1,
+	LOST = 2,
+	COMM = 3,
+	THROTTLE = 5,
+	FORK = 7,
+	SAMPLE = 9,
+	MMAP2 = 10,
+	LOST_SAMPLES = 13,
+	KSYMBOL = 17,
+	HEADER_ATTR = 64,
+	BUILD_ID_EVENT = 67,
+	TRACING_DATA = 66,
+	AUXTRACE = 71,
+	EVENT_UPDATE = 78,
+	HEADER_FEATURE = 80,
+	COMPRESSED = 81,
+	COMPRESSED2 = 83,
+};
+
+enum perf_feature {
+	BUILD_ID = 2,
+	HOSTNAME,
+	OSRELEASE,
+	VERSION,
+	ARCH,
+	CMDLINE = 11,
+	EVENT_DESC,
+	N_FEATURES = 256,
+};
+
+/* Bits of sample_type, in the order of the fields but for IDENTIFIER, which is first. */
+enum {
+	IP = 1 << 0,
+	TID = 1 << 1,
+	TIME = 1 << 2,
+	ADDR = 1 << 3,
+	READ = 1 << 4,
+	CALLCHAIN = 1 << 5,
+	ID = 1 << 6,
+	CPU = 1 << 7,
+	PERIOD = 1 << 8,
+	STREAM_ID = 1 << 9,
+	RAW = 1 << 10,
+	BRANCHES = 1 << 11,
+	REGS_USER = 1 << 12,
+	STACK_USER = 1 << 13,
+	WEIGHT = 1 << 14,
+	DATA_SRC = 1 << 15,
+	IDENTIFIER = 1 << 16,
+	TRANSACTION = 1 << 17,
+	REGS_INTR = 1 << 18,
+	PHYS_ADDR = 1 << 19,
+	AUX = 1 << 20,
+	CGROUP = 1 << 21,
+	DATA_PAGE = 1 << 22,
+	CODE_PAGE = 1 << 23,
+	WEIGHT_STRUCT = 1 << 24,
+};
+
+enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
+enum { BRANCH_HW_INDEX = 1 << 17, BRANCH_COUNTERS = 1 << 19 };
+
+/* Processor modes, in the low bits of a record's misc and as markers in call chains. */
+enum perf_mode { UNKNOWN, KERNEL, USER, HYPERVISOR, GUEST_KERNEL, GUEST_USER };
+
+#define NOBODY UINT64_C(0xffffffff)
+
+/* ---- the file's own state ---- */
+
+struct perf_event {
+	uint64_t type, config, sample_type, read_format, sample_period, regs_user, regs_intr;
+	uint64_t branch_type;
+	bool sample_id_all, no_user, no_kernel, no_hypervisor, no_host, dummy, has_samples;
+	unsigned precise;
+	struct pm_bytes name;
+	uint32_t cost, samples; /* quantities */
+	uint32_t handle;        /* of its samples in traces */
+};
+
+/* A record that matters, wherever it lies. */
+struct perf_place {
+	uint64_t time;
+	const uint8_t *p;
+	uint32_t order;
+};
+
+struct perf_map {
+	uint64_t start, end; /* end is the last address */
+	uint64_t offset;
+	uint32_t name;
+	enum { FILE_MAP, PLAIN_MAP, SYMBOL_MAP } kind; /* address in a file; as it is; a function */
+};
+
+/* Maps of a process, by address; shared until one of its users changes it. */
+struct perf_maps {
+	unsigned users;
+	struct perf_map *items;
+	size_t n, room;
+};
+
+struct perf_thread {
+	uint64_t pid, tid;
+	uint32_t comm; /* name; 0: none */
+	uint32_t handle;
+};
+
+struct perf_frame {
+	uint64_t ip;
+	enum perf_mode mode;
+	bool first; /* of its mode: an address that ran, not one to which a call returns */
+};
+
+/* A module, by name: what its addresses are called, and the locations that are known in it. */
+struct perf_module {
+	uint8_t n_build_id, build_id[20];
+	uint32_t number;            /* for symbols; PM_NONE: not asked so far */
+	struct pm_map locations[2]; /* offset → location; of frames that are first, and others */
+};
+
+/* A place in code, wherever it is called from. */
+struct perf_location {
+	uint32_t module; /* name; of code made at run time, that of the process's map */
+	uint64_t offset, ip;
+	enum { NOWHERE, IN_FILE, IN_MEMORY, MADE } kind;
+	bool first;
+};
+
+struct perf {
+	struct pm_recording *r;
+	struct pm_error *err;
+	bool big;
+	struct pm_bytes all;
+	struct perf_event *events;
+	size_t n_events, events_room;
+	struct pm_map ids;      /* → event */
+	struct pm_bytes *blobs; /* decompressed streams */
+	size_t n_blobs, blobs_room;
+	struct perf_place *places;
+	size_t n_places, places_room;
+	uint64_t latest; /* time of the records so far */
+	bool unsorted;
+	struct pm_strtab names;
+	struct pm_map processes; /* pid → index in maps_of */
+	struct perf_maps **maps_of;
+	size_t n_processes, processes_room;
+	struct perf_maps kernel, guest;
+	struct pm_map thread_index; /* (pid, tid) */
+	struct perf_thread *threads;
+	size_t n_threads, threads_room;
+	struct pm_map last_values; /* of READ, by id */
+	uint64_t *values;
+	size_t n_values, values_room;
+	struct perf_frame *chain;
+	size_t n_chain, chain_room;
+	uint64_t copied;             /* maps, by forks */
+	struct perf_module *modules; /* by name */
+	size_t n_modules, modules_room;
+	struct perf_location *locations;
+	size_t n_locations, locations_room;
+	struct pm_paths paths; /* of locations */
+	uint32_t *contexts;    /* by path */
+	size_t contexts_room;
+	struct sym_names *symbols; /* NULL: addresses are shown */
+	struct pm_damage_list symbol_damage;
+	struct pm_bytes host, kernel_release, reference;
+	uint64_t reference_address, first_ns, last_ns;
+	uint64_t n_samples, bad_samples, lost, lost_samples, throttled, stacks;
+	bool is_bare;            /* pipe: attributes come as records */
+	bool is_folder;          /* perf record --threads */
+	unsigned long next_file; /* of it, that is expected */
+	struct pm_arena arena;   /* of names */
+	struct pm_text inflated; /* the file, if it is compressed as a whole */
+};
+
+struct perf_sample {
+	const struct perf_event *event;
+	uint64_t ip, pid, tid, time, period;
+	bool has_ip, has_tid, has_period;
+	struct pm_bytes chain, read; /* as stored */
+	bool has_stack;
+};
+
+static inline struct pm_cur perf_cur(const struct perf *f, struct pm_bytes b)
+{
+	return pm_cur_of(b, f->big);
+}
+
+static inline struct pm_bytes perf_text(const struct perf *f, uint32_t name)
+{
+	return f->names.items[name];
+}
+
+/* Up to the NUL, or all of it. */
+static inline struct pm_bytes perf_string(struct pm_bytes b)
+{
+	const uint8_t *end = b.len ? memchr(b.p, 0, b.len) : NULL;
+	return (struct pm_bytes){b.p, end ? (size_t)(end - b.p) : b.len};
+}
+
+static inline bool perf_starts(struct pm_bytes b, const char *with)
+{
+	size_t n = strlen(with);
+	return b.len >= n && memcmp(b.p, with, n) == 0;
+}
+
+static inline uint32_t perf_type(const struct perf *f, const uint8_t *p)
+{
+	return f->big ? pm_be32(p) : pm_le32(p);
+}
+
+static inline uint16_t perf_half(const struct perf *f, const uint8_t *p)
+{
+	return f->big ? pm_be16(p) : pm_le16(p);
+}
+
+static inline struct pm_bytes perf_body(const struct perf *f, const uint8_t *p)
+{
+	return (struct pm_bytes){p + 8, (size_t)perf_half(f, p + 6) - 8};
+}
+
+static inline void perf_no_memory(struct perf *f)
+{
+	pm_rec_fail(f->r, -ENOMEM, PM_NO_OFFSET, "no memory for the recording");
+}
+
+static inline bool perf_room(struct perf *f, void *items, size_t n, size_t *room, size_t size)
+{
+	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
+		return true;
+	perf_no_memory(f);
+	return false;
+}
+
+static inline uint32_t perf_name(struct perf *f, struct pm_bytes b)
+{
+	uint32_t name = pm_strtab_add(&f->names, b);
+	if (name != PM_NONE)
+		return name;
+	perf_no_memory(f);
+	return 0;
+}
+
+/* ---- attrs.c ---- */
+
+/* Adds an attribute, and the ids of its events. */
+void perf_add_event(struct perf *f, struct pm_bytes attr, struct pm_bytes ids);
+/* The event of an id; the only one where there is one. */
+struct perf_event *perf_event_of(const struct perf *f, uint64_t id);
+/* Where an id is in a sample or at its end: the same for all attributes, or none is needed. */
+bool perf_id_of_sample(const struct perf *f, struct pm_bytes body, uint64_t *ret);
+struct pm_bytes perf_default_name(struct perf *f, const struct perf_event *e);
+/* What is known of a name as a module; NULL after a failure. */
+struct perf_module *perf_module_of(struct perf *f, uint32_t name);
+struct pm_bytes perf_module_name(struct pm_bytes name);
+void perf_set_build_id(struct perf *f, struct pm_bytes name, const uint8_t *id, size_t n);
+/* Records with a build id of a file each; `size` is in the id's 21st byte if a bit says so. */
+void perf_take_build_id(struct perf *f, const uint8_t *p, size_t size);
+void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b);
+/* Behind the data, a place and a size for each bit that is set. */
+void perf_read_features(struct perf *f, const uint8_t *bits, uint64_t at);
+
+/* ---- records.c ---- */
+
+/* The fields of a sample; false if they run over the record, or its event is unknown. */
+bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sample *s);
+/* Real records shrink to a twentieth; a few bytes must not become gigabytes. */
+size_t perf_unpacked_limit(size_t packed);
+/* One record after the other; the stream ends with one that cannot be. */
+void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed);
+
+/* ---- maps.c ---- */
+
+void perf_drop_maps(struct perf_maps *m);
+void perf_take_mmap(struct perf *f, const uint8_t *p);
+/* A function that the kernel made while it ran, as BPF programs are. */
+void perf_take_ksymbol(struct perf *f, const uint8_t *p);
+struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid);
+void perf_take_comm(struct perf *f, const uint8_t *p);
+void perf_take_fork(struct perf *f, const uint8_t *p);
+/* Where an address lies, with the maps of its time; false after a failure. */
+bool perf_locate(
+	struct perf *f, uint64_t pid, const struct perf_frame *at, struct perf_location *ret);
+/* The number of a location, PM_NONE after a failure. */
+uint32_t perf_location_of(struct perf *f, const struct perf_location *l);
+
+/* ---- paths.c ---- */
+
+int perf_open_symbols(struct perf *f);
+uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
+
+#endif

@@ -1,0 +1,280 @@
+/* Records of perf.data: samples with all their fields, and where the others are. */
+#include <stdlib.h>
+
+#include "formats/common/unzstd.h"
+#include "formats/perf/data.h"
+
+/* ---- samples ---- */
+
+static void skip_read(struct pm_cur *c, uint64_t format)
+{
+	uint64_t n = 1, each = 8 + (format & READ_ID ? 8 : 0) + (format & READ_LOST ? 8 : 0);
+	uint64_t times = (format & READ_ENABLED ? 8 : 0) + (format & READ_RUNNING ? 8 : 0);
+	if (format & READ_GROUP)
+		n = pm_cur_u64(c);
+	if (n > pm_cur_left(c) / 8)
+		c->bad = true;
+	else
+		pm_cur_bytes(c, (size_t)(times + n * each));
+}
+
+static void skip_sized(struct pm_cur *c, uint64_t n, uint64_t each)
+{
+	if (n > pm_cur_left(c) / each)
+		c->bad = true;
+	else
+		pm_cur_bytes(c, (size_t)(n * each));
+}
+
+static void skip_regs(struct pm_cur *c, uint64_t mask)
+{
+	if (pm_cur_u64(c) != 0)
+		skip_sized(c, (uint64_t)__builtin_popcountll(mask), 8);
+}
+
+/* The fields of a sample; false if they run over the record, or its event is unknown. */
+bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sample *s)
+{
+	uint64_t id, type;
+	*s = (struct perf_sample){.event = NULL};
+	if (f->n_events == 0 || !perf_id_of_sample(f, body, &id) ||
+		!(s->event = perf_event_of(f, id)))
+		return false;
+	const struct perf_event *e = s->event;
+	struct pm_cur c = perf_cur(f, body);
+	type = e->sample_type;
+	if (type & IDENTIFIER)
+		pm_cur_u64(&c);
+	if (type & IP)
+		s->ip = pm_cur_u64(&c);
+	s->has_ip = type & IP;
+	if (type & TID) {
+		s->pid = pm_cur_u32(&c);
+		s->tid = pm_cur_u32(&c);
+	}
+	s->has_tid = type & TID;
+	if (type & TIME)
+		s->time = pm_cur_u64(&c);
+	skip_sized(&c, (uint64_t)__builtin_popcountll(type & (ADDR | ID | STREAM_ID | CPU)), 8);
+	s->period = e->sample_period;
+	if (type & PERIOD)
+		s->period = pm_cur_u64(&c);
+	if (type & READ) {
+		size_t from = c.at;
+		skip_read(&c, e->read_format);
+		if (!c.bad)
+			s->read = (struct pm_bytes){body.p + from, c.at - from};
+	}
+	if (type & CALLCHAIN) {
+		uint64_t n = pm_cur_u64(&c);
+		size_t from = c.at;
+		skip_sized(&c, n, 8);
+		if (!c.bad)
+			s->chain = (struct pm_bytes){body.p + from, c.at - from};
+	}
+	if (type & RAW) {
+		uint32_t n = pm_cur_u32(&c);
+		pm_cur_bytes(&c, n);
+		if (!c.bad && (n + 4) % 8) /* both together are aligned */
+			pm_cur_bytes(&c, 8 - (n + 4) % 8);
+	}
+	if (type & BRANCHES) {
+		uint64_t n = pm_cur_u64(&c);
+		if (e->branch_type & BRANCH_HW_INDEX)
+			pm_cur_u64(&c);
+		skip_sized(&c, n, 24);
+		if (e->branch_type & BRANCH_COUNTERS)
+			skip_sized(&c, n, 8);
+	}
+	if (type & REGS_USER)
+		skip_regs(&c, e->regs_user);
+	if (type & STACK_USER) {
+		uint64_t n = pm_cur_u64(&c);
+		skip_sized(&c, n, 1);
+		if (n > 0)
+			pm_cur_u64(&c);
+		s->has_stack = n > 0;
+	}
+	skip_sized(&c,
+		(uint64_t)__builtin_popcountll(
+			type & (WEIGHT | WEIGHT_STRUCT | DATA_SRC | TRANSACTION)),
+		8);
+	if (type & REGS_INTR)
+		skip_regs(&c, e->regs_intr);
+	skip_sized(&c,
+		(uint64_t)__builtin_popcountll(type & (PHYS_ADDR | CGROUP | DATA_PAGE | CODE_PAGE)),
+		8);
+	if (type & AUX)
+		skip_sized(&c, pm_cur_u64(&c), 1);
+	return !c.bad;
+}
+
+/* ---- places of records ---- */
+
+/* The time at the end of a record of the kernel; `latest` where there is none. */
+static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
+{
+	const struct perf_event *e = f->n_events ? &f->events[0] : NULL;
+	if (!e || !e->sample_id_all || !(e->sample_type & TIME))
+		return f->latest;
+	size_t behind = 8 *
+		(size_t)__builtin_popcountll(e->sample_type & (ID | STREAM_ID | CPU | IDENTIFIER));
+	if (body.len < behind + 8)
+		return f->latest;
+	struct pm_cur c = perf_cur(f, body);
+	c.at = body.len - behind - 8;
+	return pm_cur_u64(&c);
+}
+
+static void add_place(struct perf *f, const uint8_t *p, uint64_t time)
+{
+	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
+		return;
+	f->unsorted |= time < f->latest;
+	f->latest = time > f->latest ? time : f->latest;
+	f->places[f->n_places] = (struct perf_place){time, p, (uint32_t)f->n_places};
+	f->n_places++;
+}
+
+static void take_attr_record(struct perf *f, struct pm_bytes body)
+{
+	struct pm_cur c = perf_cur(f, body);
+	struct pm_bytes attr, ids = {NULL, 0};
+	pm_cur_u32(&c);
+	uint32_t size = pm_cur_u32(&c);
+	size = size ? size : 64;
+	if (!pm_bytes_sub(body, 0, size, &attr)) {
+		f->bad_samples++;
+		return;
+	}
+	pm_bytes_sub(body, size, body.len - size, &ids);
+	perf_add_event(f, attr, ids);
+}
+
+static void take_record(struct perf *f, const uint8_t *p)
+{
+	struct pm_bytes body = perf_body(f, p);
+	struct perf_sample s;
+	struct pm_cur c = perf_cur(f, body);
+	switch (perf_type(f, p)) {
+	case SAMPLE:
+		if (!perf_read_sample(f, body, &s)) {
+			f->bad_samples++;
+			return;
+		}
+		if (!(s.event->sample_type & TIME))
+			s.time = f->latest;
+		add_place(f, p, s.time);
+		f->first_ns =
+			s.time && (s.time < f->first_ns || !f->first_ns) ? s.time : f->first_ns;
+		f->last_ns = s.time > f->last_ns ? s.time : f->last_ns;
+		return;
+	case MMAP:
+	case MMAP2:
+	case COMM:
+	case FORK:
+	case KSYMBOL: add_place(f, p, trailer_time(f, body)); return;
+	case LOST:
+		pm_cur_u64(&c);
+		f->lost += pm_cur_u64(&c);
+		return;
+	case LOST_SAMPLES: f->lost_samples += pm_cur_u64(&c); return;
+	case THROTTLE: f->throttled++; return;
+	case HEADER_ATTR:
+		if (f->is_bare)
+			take_attr_record(f, body);
+		return;
+	case HEADER_FEATURE: {
+		uint64_t feature = pm_cur_u64(&c);
+		struct pm_bytes rest = {body.p + c.at, body.len - c.at};
+		if (!c.bad && f->is_bare)
+			perf_take_feature(f, feature, rest);
+		return;
+	}
+	case BUILD_ID_EVENT: perf_take_build_id(f, p, body.len + 8); return;
+	case EVENT_UPDATE: {
+		uint64_t what = pm_cur_u64(&c), id = pm_cur_u64(&c);
+		struct perf_event *e = what == 2 /* name */ ? perf_event_of(f, id) : NULL;
+		if (e && !c.bad && e->name.len == 0)
+			e->name = pm_rec_copy(f->r,
+				perf_string((struct pm_bytes){body.p + c.at, body.len - c.at}));
+		return;
+	}
+	default: return; /* says nothing of costs */
+	}
+}
+
+/* ---- streams ---- */
+
+/* The place of a byte in the file; none for what was decompressed. */
+static uint64_t offset_of(const struct perf *f, const uint8_t *p)
+{
+	return p >= f->all.p && p < f->all.p + f->all.len ? (uint64_t)(p - f->all.p) : PM_NO_OFFSET;
+}
+
+/* Real records shrink to a twentieth; a few bytes must not become gigabytes. */
+size_t perf_unpacked_limit(size_t packed)
+{
+	size_t most = ((size_t)64 << 20) + packed * 100;
+	return most < PM_LIMIT_UNPACKED ? most : PM_LIMIT_UNPACKED;
+}
+
+/* One record after the other; the stream ends with one that cannot be. */
+void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
+{
+	struct pm_unzstd *zstd = NULL;
+	struct pm_text out = {.limit = perf_unpacked_limit(b.len)};
+	const char *broken = NULL;
+	size_t at = 0;
+	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
+		const uint8_t *p = b.p + at;
+		uint32_t type = perf_type(f, p);
+		uint64_t size = perf_half(f, p + 6), follows = 0, data;
+		if (type == COMPRESSED2 && b.len - at >= 16) {
+			data = f->big ? pm_be64(p + 8) : pm_le64(p + 8);
+			if (data < b.len && ((16 + data + 7) & ~UINT64_C(7)) > size)
+				size = (16 + data + 7) & ~UINT64_C(7);
+		}
+		if (size < 8 || size > b.len - at) {
+			pm_rec_damage(f->r, offset_of(f, p), b.len - at,
+				size < 8
+					? "a record of %llu bytes cannot be, so the stream ends here"
+					: "a record of %llu bytes goes beyond the end",
+				(unsigned long long)size);
+			break;
+		}
+		if ((type == TRACING_DATA || type == AUXTRACE) && size >= 16) {
+			follows = type == TRACING_DATA ? (f->big ? pm_be32(p + 8) : pm_le32(p + 8))
+						       : (f->big ? pm_be64(p + 8) : pm_le64(p + 8));
+			if (type == TRACING_DATA)
+				follows = (follows + 7) & ~UINT64_C(7);
+		}
+		if ((type == COMPRESSED || type == COMPRESSED2) && !packed) {
+			size_t head = type == COMPRESSED ? 8 : 16;
+			struct pm_bytes piece = {p + head, (size_t)size - head};
+			if (type == COMPRESSED2 &&
+				(f->big ? pm_be64(p + 8) : pm_le64(p + 8)) <= piece.len)
+				piece.len = (size_t)(f->big ? pm_be64(p + 8) : pm_le64(p + 8));
+			zstd = zstd || broken ? zstd : pm_unzstd_new();
+			broken = broken ? broken : pm_unzstd_add(zstd, piece, &out);
+		} else {
+			take_record(f, p);
+		}
+		if (follows > b.len - at - size) {
+			pm_rec_damage(f->r, offset_of(f, p), b.len - at,
+				"what follows a record goes beyond the end");
+			break;
+		}
+		at += (size_t)(size + follows);
+	}
+	pm_unzstd_free(zstd);
+	if (broken)
+		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET, "compressed records: %s", broken);
+	if (out.len && perf_room(f, &f->blobs, f->n_blobs, &f->blobs_room, sizeof(*f->blobs))) {
+		pm_text_shrink(&out);
+		f->blobs[f->n_blobs++] = pm_text_view(&out);
+		perf_read_stream(f, pm_text_view(&out), true);
+	} else {
+		pm_text_done(&out);
+	}
+}
