@@ -161,7 +161,7 @@ uint32_t pm_rec_function(struct pm_recording *r, const struct pm_rec_function *f
  * Contexts: `parent` is a context or PM_REC_NONE; equal ones below one parent are one. Calls are
  * functions and inlined functions; lines and what lies on them are parts of the call above.
  */
-enum { PM_REC_INLINED = 1, PM_REC_IDLE = 2 };
+enum { PM_REC_INLINED = 1, PM_REC_IDLE = 2, PM_REC_ON_GPU = 4 /* time of GPUs */ };
 
 uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function, unsigned flags);
 
@@ -203,6 +203,9 @@ enum { PM_REC_KEYS = 4 /* levels at most */ };
  */
 uint32_t pm_rec_thread(
 	struct pm_recording *r, const struct pm_rec_key *keys, unsigned n, struct pm_bytes name);
+
+/* The thread is a GPU's stream. */
+void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread);
 
 /* Gives the thread another name; the last one holds. The same for its process. */
 void pm_rec_thread_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name);

@@ -398,18 +398,20 @@ uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function,
 {
 	if (r->failed || function >= r->n_functions || parent == PM_REC_BAD)
 		return PM_REC_BAD;
-	uint32_t *frame = &r->frames[function].of[flags & 3];
+	uint32_t *frame = &r->frames[function].of[flags & 7];
 	if (*frame == PM_NONE) {
 		const struct pm_function *f = &r->known[function];
 		*frame = intern_frame(r,
 			&(struct pm_frame){
 				.kind = flags & PM_REC_INLINED ? PM_KIND_INLINED : PM_KIND_FUNCTION,
 				.is_idle = flags & PM_REC_IDLE,
+				.on_gpu = flags & PM_REC_ON_GPU,
 				.function = function,
 				.name = f->name,
 				.file = f->file,
 				.module = f->module,
 				.line = f->line});
+		r->gpu_frames |= (flags & PM_REC_ON_GPU) != 0;
 	}
 	return child(r, parent, *frame);
 }
@@ -555,6 +557,12 @@ uint32_t pm_rec_thread(
 	if (name.len)
 		r->threads[i].name = text(r, name);
 	return r->failed ? PM_REC_BAD : i;
+}
+
+void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread)
+{
+	if (!r->failed && thread < r->n_threads)
+		r->threads[thread].on_gpu = true;
 }
 
 void pm_rec_thread_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name)

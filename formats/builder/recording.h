@@ -34,6 +34,7 @@ struct pm_rec_cell {
 
 struct pm_rec_thread_of {
 	uint32_t n;
+	bool on_gpu;
 	uint16_t key[PM_REC_KEYS]; /* index in keys */
 	bool is_text[PM_REC_KEYS];
 	uint64_t value[PM_REC_KEYS]; /* a number, or an index in thread_texts */
@@ -41,7 +42,7 @@ struct pm_rec_thread_of {
 };
 
 struct pm_rec_frames {
-	uint32_t of[4]; /* by flags of pm_rec_call; PM_NONE: not yet */
+	uint32_t of[8]; /* by flags of pm_rec_call; PM_NONE: not yet */
 };
 
 /* What ran when on a thread. */
@@ -121,7 +122,7 @@ struct pm_recording {
 	struct pm_bytes title;
 	const char *layout, *contexts_are;
 	uint64_t measured_ns, duration_ns;
-	bool has_lines, has_modules;
+	bool has_lines, has_modules, gpu_frames;
 };
 
 /* A sealed recording: what the format interface shows. */

@@ -337,6 +337,7 @@ static int list_threads(struct pm_recording *r, struct pm_rec_whole *w)
 		threads[i] = (struct pm_thread){.id = (uint32_t)i,
 			.n_identity = t->n,
 			.identity = ids,
+			.on_gpu = t->on_gpu,
 			.name = w->tree->texts[t->name],
 			.process = w->tree->texts[t->process]};
 		if (i < r->n_traces && r->traces[i].n > 0) {

@@ -19,7 +19,7 @@ struct pm_callcost_item {
 	uint32_t context;
 	uint32_t low[PM_CALLS_N_METRICS];
 	int16_t high[PM_CALLS_N_METRICS];
-	uint16_t is_wide;
+	uint8_t is_wide, time;
 };
 
 #define TEXT(s)                                                                                    \
@@ -58,6 +58,31 @@ static const struct pm_metric sampled_list[PM_CALLS_N_METRICS] = {
 const struct pm_metrics pm_callcosts_metrics = {PM_CALLS_N_METRICS, metric_list};
 const struct pm_metrics pm_callcosts_sampled = {PM_CALLS_N_METRICS, sampled_list};
 
+struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time leads,
+	struct pm_metric list[PM_CALLS_MOST_METRICS])
+{
+	static const struct pm_bytes names[PM_N_TIMES] = {TEXT("time"), TEXT("gpu"), TEXT("async")};
+	const struct pm_metric *of = calls ? metric_list : sampled_list;
+	uint32_t n = 0, group = 0;
+	for (uint32_t i = 0; i < PM_CALLS_MOST_METRICS; i++) {
+		uint32_t time = i / PM_CALLS_N_METRICS, metric = i % PM_CALLS_N_METRICS;
+		bool counts = of[metric].role == PM_ROLE_COUNT;
+		if (counts ? time > 0 : !(times >> time & 1))
+			continue;
+		list[n] = of[metric];
+		list[n].id = i;
+		if (!counts)
+			list[n].name = names[time];
+		if (n > 0 && !pm_bytes_equal(list[n].name, list[n - 1].name))
+			group++;
+		list[n++].group = group;
+	}
+	for (uint32_t i = n; i-- > 0;)
+		if (list[i].id / PM_CALLS_N_METRICS == (uint32_t)leads)
+			group = list[i].group;
+	return (struct pm_metrics){n, list, group + 1};
+}
+
 /* ---- items ---- */
 
 static bool put(struct pm_callcost_item *item, uint32_t metric, pm_sum sum)
@@ -75,7 +100,7 @@ static int64_t get(const struct pm_callcost_item *item, uint32_t metric)
 /* The cost of an item, without its thread. */
 static struct pm_callcost cost_of(const struct pm_callcosts *c, const struct pm_callcost_item *item)
 {
-	struct pm_callcost cost = {.context = item->context};
+	struct pm_callcost cost = {.context = item->context, .time = item->time};
 	if (item->is_wide) {
 		cost = c->wide[item->low[0]];
 		cost.context = item->context;
@@ -107,7 +132,7 @@ static int begin_threads(struct pm_callcosts *c, size_t thread)
 
 int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost)
 {
-	struct pm_callcost_item item = {.context = cost->context};
+	struct pm_callcost_item item = {.context = cost->context, .time = cost->time};
 	if (c->n >= PM_LIMIT_ITEMS || begin_threads(c, cost->thread) < 0 ||
 		pm_list_room(&c->items, c->n, &c->room, sizeof(item)) < 0)
 		return -ENOMEM;
@@ -232,13 +257,16 @@ static struct pm_value sum_value(pm_sum sum)
 	return (struct pm_value){.f = (double)sum};
 }
 
-static struct pm_value value_of(const struct pm_callcost *cost, uint32_t metric)
+/* Of costs of several times, those that have calls are their own, and the others count none. */
+static struct pm_value value_of(
+	const struct pm_callcosts *c, const struct pm_callcost *cost, uint32_t metric)
 {
+	bool counts = c->counted && metric == PM_CALLS_CALLS && cost->calls > 0;
 	struct pm_value value = sum_value(metric == PM_CALLS_INCL ? cost->incl
 			: metric == PM_CALLS_EXCL                 ? cost->excl
 								  : cost->calls);
 	value.context = (uint64_t)cost->context + 1;
-	value.metric = metric;
+	value.metric = metric + (counts ? 0 : cost->time * PM_CALLS_N_METRICS);
 	value.thread = cost->thread;
 	return value;
 }
@@ -258,11 +286,28 @@ struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t conte
 int64_t pm_callcosts_of_run(
 	const struct pm_callcosts *c, uint32_t context, struct pm_value *ret, size_t room)
 {
-	struct pm_callcost sum = pm_callcosts_sum(c, context);
-	uint32_t metric = 0;
-	for (; metric < PM_CALLS_N_METRICS && metric < room; metric++)
-		ret[metric] = value_of(&sum, metric);
-	return metric;
+	const uint32_t *start = c->context_start + context;
+	struct pm_callcost sums[PM_N_TIMES] = {{.calls = 0}};
+	bool has[PM_N_TIMES] = {start[0] == start[1]};
+	size_t n = 0;
+	for (uint32_t i = start[0]; i < start[1]; i++) {
+		struct pm_callcost cost = cost_of(c, &c->items[c->by_context[i]]);
+		has[cost.time] = true;
+		sums[c->counted ? 0 : cost.time].calls += cost.calls;
+		sums[cost.time].incl += cost.incl;
+		sums[cost.time].excl += cost.excl;
+	}
+	for (unsigned i = 0; i < PM_CALLS_MOST_METRICS && n < room; i++) {
+		struct pm_callcost *sum = &sums[i / PM_CALLS_N_METRICS];
+		bool calls = c->counted && i % PM_CALLS_N_METRICS == PM_CALLS_CALLS;
+		if (calls ? i != PM_CALLS_CALLS : !has[i / PM_CALLS_N_METRICS])
+			continue;
+		sum->thread = PM_NONE;
+		sum->context = context;
+		sum->time = (uint8_t)(i / PM_CALLS_N_METRICS);
+		ret[n++] = value_of(c, sum, i % PM_CALLS_N_METRICS);
+	}
+	return (int64_t)n;
 }
 
 int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,
@@ -279,7 +324,7 @@ int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of
 		cost.thread = thread ? of.index : thread_of(c, item);
 		uint32_t metric = first % PM_CALLS_N_METRICS;
 		for (; metric < PM_CALLS_N_METRICS && filled < room; metric++, first++)
-			ret[filled++] = value_of(&cost, metric);
+			ret[filled++] = value_of(c, &cost, metric);
 	}
 	return (int64_t)filled;
 }

@@ -17,14 +17,22 @@ typedef __int128 pm_sum;
 enum { PM_CALLS_INCL, PM_CALLS_EXCL, PM_CALLS_CALLS, PM_CALLS_N_METRICS };
 enum { PM_SAMPLED_FLAT = PM_CALLS_CALLS };
 
+/*
+ * Time that is not a processor's (enum pm_time) is another quantity, `gpu` or `async`: its metrics
+ * have these numbers + time × PM_CALLS_N_METRICS. Calls are counted together.
+ */
+enum { PM_CALLS_MOST_METRICS = PM_CALLS_N_METRICS * PM_N_TIMES };
+
 struct pm_callcost {
 	uint32_t thread, context;
 	uint64_t calls;
 	pm_sum incl, excl;
+	uint8_t time; /* enum pm_time; one cost for each that a context has on a thread */
 };
 
 /* Zeroed = empty. */
 struct pm_callcosts {
+	bool counted;           /* set by the caller: `calls` are calls, whatever the time is of */
 	size_t n;               /* costs: of a context on a thread */
 	uint32_t *thread_start; /* once frozen: the first cost of each thread, n_threads + 1 */
 	/* Private: */
@@ -39,6 +47,13 @@ struct pm_callcosts {
 
 /* pm_profile_ops.metrics of such costs, in nanoseconds. */
 extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
+
+/*
+ * The same with those of the other times: of `times`, a bit for each, only these have values.
+ * `leads`: whose time is primary. `list` is filled.
+ */
+struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time leads,
+	struct pm_metric list[PM_CALLS_MOST_METRICS]);
 
 /* Adds the costs of a context, by rank, thread by thread in their order. 0 or -ENOMEM. */
 int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
@@ -60,7 +75,7 @@ void pm_callcosts_done(struct pm_callcosts *c);
 /* The memory that they take once they are frozen, about. */
 uint64_t pm_callcosts_bytes(const struct pm_callcosts *c);
 
-/* Of a context over all threads. */
+/* Of a context over all threads, whatever the time is of. */
 struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t context);
 
 /* As run_costs and values of pm_profile_ops; `context` of a value is its index + 1. */

@@ -139,7 +139,7 @@ static bool enter_call(
 			&(struct pm_rec_function){
 				.name = f->name, .file = f->file, .module = f->cat});
 	uint32_t above = parent == PM_NONE ? PM_REC_NONE : calls->items[parent].function & ~GPU;
-	uint32_t context = pm_rec_call(t->r, above, f->recorded, 0);
+	uint32_t context = pm_rec_call(t->r, above, f->recorded, f->is_gpu ? PM_REC_ON_GPU : 0);
 	if (context >= GPU || !pm_rec_goes_on(t->r)) {
 		tev_no_memory(t);
 		return false;
@@ -180,6 +180,8 @@ static void add_call(struct tev_reading *t, const struct tev_calls *calls, uint3
 	uint32_t context = c->function & ~GPU;
 	int64_t dur = tev_call_dur(calls, call), self = dur - tev_call_below(calls, call);
 	uint32_t quantity = async ? t->async_time : c->function & GPU ? t->gpu : t->time;
+	if (quantity == t->gpu && t->has_gpu)
+		pm_rec_thread_on_gpu(t->r, thread);
 	uint64_t time = (uint64_t)c->ts + (t->base == TEV_NO_NUMBER ? 0 : (uint64_t)t->base);
 	pm_rec_cost(t->r, thread, context, quantity, self);
 	pm_rec_cost(t->r, thread, context, t->n_calls, 1);

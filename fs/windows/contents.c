@@ -72,7 +72,7 @@ static int gather(struct pmfs_contents *c, struct pm_error *err)
 	if (p->samples_are_weighed)
 		return pmfs_instants_gather(c, err);
 	int r = p->ops->tree(p, &whole, err);
-	struct pmfs_gathered from = {whole, c->cuts, c->n, !p->traces_are_calls};
+	struct pmfs_gathered from = {whole, c->x, c->cuts, c->first, c->n};
 	return r < 0 ? r : pmfs_gather(&from, &c->tree, &c->costs, err);
 }
 

@@ -10,17 +10,19 @@ struct lot {
 	uint32_t context;
 	uint64_t calls;
 	pm_sum incl, excl;
-	pm_sum lent; /* inclusive time of calls that have none of their own */
+	pm_sum lent;             /* inclusive time of calls that have none of their own */
+	pm_sum part[PM_N_TIMES]; /* of incl, whose time it is */
 };
 
 struct gathering {
 	const struct pm_tree *whole;
+	const struct pmfs_index *index;
 	struct pm_callcosts *costs;
 	bool samples;
 	struct lot *lots;
 	size_t n, room;
 	uint32_t *place;  /* by context: index in lots, for the current thread */
-	double *weight;   /* by context: inclusive time on all threads */
+	double *weight;   /* by context: inclusive time on all processors */
 	bool *kept;       /* by context */
 	uint32_t nothing; /* the frame of the context in which nothing runs, or PM_NONE */
 	pm_sum idle;      /* its time on the current thread */
@@ -75,28 +77,54 @@ static int lots_sum(struct gathering *g)
 	return 0;
 }
 
-static int lots_take(struct gathering *g, uint32_t thread)
+/* The sibling order is that of the quantity `time`. */
+static int add_cost(struct gathering *g, const struct pm_callcost *cost)
 {
-	uint32_t n = g->whole->n_contexts;
-	if (g->idle > 0 && g->nothing != PM_NONE) {
-		if (pm_callcosts_add(g->costs,
-			    &(struct pm_callcost){thread, n, (uint64_t)g->idle, g->idle, g->idle}) <
-			0)
+	if (cost->time == PM_TIME_PROCESSORS)
+		g->weight[cost->context] += (double)cost->incl;
+	return pm_callcosts_add(g->costs, cost);
+}
+
+/* A cost of its own time, and one of each other that calls below it have. */
+static int lot_take(struct gathering *g, uint32_t thread, uint32_t of, struct lot *lot)
+{
+	const struct pm_frame *frame = pm_tree_frame(g->whole, lot->context);
+	uint32_t parent = g->whole->parent[lot->context];
+	unsigned own = pmfs_index_time(g->index, of, frame);
+	lot->part[own] += lot->excl;
+	for (unsigned i = 0; i < PM_N_TIMES; i++) {
+		struct pm_callcost cost = {thread, lot->context, 0, lot->part[i], 0, (uint8_t)i};
+		if (parent != PM_NONE)
+			g->lots[g->place[parent]].part[i] += lot->part[i];
+		if (i == own) {
+			cost.calls = lot->calls;
+			cost.excl = lot->excl;
+		}
+		if ((i == own || lot->part[i] != 0) && add_cost(g, &cost) < 0)
 			return -ENOMEM;
-		g->weight[n] += (double)g->idle;
+	}
+	g->kept[lot->context] = true;
+	return 0;
+}
+
+static int lots_take(struct gathering *g, uint32_t thread, uint32_t of)
+{
+	static const struct pm_frame none;
+	uint32_t n = g->whole->n_contexts;
+	uint8_t time = (uint8_t)pmfs_index_time(g->index, of, &none);
+	if (g->idle > 0 && g->nothing != PM_NONE) {
+		if (add_cost(g,
+			    &(struct pm_callcost){
+				    thread, n, (uint64_t)g->idle, g->idle, g->idle, time}) < 0)
+			return -ENOMEM;
 		g->was_idle = true;
 	}
 	g->idle = 0;
-	for (size_t i = 0; i < g->n; i++) {
-		const struct lot *lot = &g->lots[i];
-		if (pm_callcosts_add(g->costs,
-			    &(struct pm_callcost){
-				    thread, lot->context, lot->calls, lot->incl, lot->excl}) < 0)
+	for (size_t i = g->n; i-- > 0;)
+		if (lot_take(g, thread, of, &g->lots[i]) < 0)
 			return -ENOMEM;
-		g->weight[lot->context] += (double)lot->incl;
-		g->kept[lot->context] = true;
-		g->place[lot->context] = PM_NONE;
-	}
+	for (size_t i = 0; i < g->n; i++)
+		g->place[g->lots[i].context] = PM_NONE;
 	g->n = 0;
 	return 0;
 }
@@ -127,7 +155,8 @@ static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct l
 	return 1;
 }
 
-static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_cut *cut)
+static int thread_take(
+	struct gathering *g, uint32_t thread, uint32_t of, const struct pmfs_cut *cut)
 {
 	const struct pmfs_tally *t = &cut->tally;
 	struct lot *lot;
@@ -146,7 +175,7 @@ static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_c
 			lot->lent += t->items[i].ns;
 	if (r >= 0)
 		r = lots_sum(g);
-	return r < 0 ? r : lots_take(g, thread);
+	return r < 0 ? r : lots_take(g, thread, of);
 }
 
 /* Maps contexts of the whole tree to the new tree. */
@@ -176,12 +205,14 @@ int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 {
 	size_t n_contexts = (size_t)from->whole->n_contexts + 1;
 	struct gathering g = {.whole = from->whole,
+		.index = from->index,
 		.costs = ret_costs,
-		.samples = from->samples,
+		.samples = !from->index->profile->traces_are_calls,
 		.place = malloc(n_contexts * sizeof(*g.place)),
 		.weight = calloc(n_contexts, sizeof(*g.weight)),
 		.kept = calloc(n_contexts, sizeof(*g.kept)),
 		.nothing = PM_NONE};
+	ret_costs->counted = !g.samples;
 	int r = g.place && g.weight && g.kept ? 0 : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n_contexts; i++)
 		g.place[i] = PM_NONE;
@@ -189,7 +220,7 @@ int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 		if (g.whole->frames[i].is_nothing)
 			g.nothing = i;
 	for (uint32_t i = 0; r == 0 && i < from->n; i++)
-		r = thread_take(&g, i, &from->cuts[i]);
+		r = thread_take(&g, i, from->first + i, &from->cuts[i]);
 	r = r < 0 ? pm_error_plain(err, r) : freeze(&g, from->n, ret, err);
 	free(g.lots);
 	free(g.place);

@@ -8,9 +8,9 @@
 
 struct pmfs_gathered {
 	const struct pm_tree *whole; /* of the run */
+	const struct pmfs_index *index;
 	const struct pmfs_cut *cuts;
-	uint32_t n; /* threads: a cut each */
-	bool samples;
+	uint32_t first, n; /* threads: a cut each */
 };
 
 /*

@@ -153,11 +153,44 @@ static int index_open(void *context, struct pm_error *err)
 	x->traces = calloc((size_t)x->threads->n + 1, sizeof(*x->traces));
 	if (!x->traces)
 		return pm_error_plain(err, -ENOMEM);
+	bool has[PM_N_TIMES] = {false};
 	for (uint32_t i = 0; i < x->threads->n; i++) {
 		const struct pm_thread *t = &x->threads->threads[i];
 		x->traces[i].n = t->has_trace ? t->n_samples : 0;
+		has[pm_time_of(x->threads, i)] |= x->traces[i].n > 0;
 	}
+	x->gpus_apart = has[PM_TIME_PROCESSORS] && has[PM_TIME_GPUS];
 	return 0;
+}
+
+enum pm_time pmfs_index_time(
+	const struct pmfs_index *x, uint32_t thread, const struct pm_frame *frame)
+{
+	enum pm_time time = pm_time_of(x->threads, thread);
+	if (time == PM_TIME_ASYNC)
+		return time;
+	if (x->profile->gpu_frames)
+		return frame->on_gpu ? PM_TIME_GPUS : PM_TIME_PROCESSORS;
+	return x->gpus_apart ? time : PM_TIME_PROCESSORS;
+}
+
+unsigned pmfs_index_times(
+	const struct pmfs_index *x, uint32_t first, uint32_t n, enum pm_time *ret_leads)
+{
+	static const struct pm_frame of_processors, of_gpus = {.on_gpu = true};
+	unsigned times = 0;
+	enum pm_time leads = PM_N_TIMES;
+	for (uint32_t i = first; i < first + n; i++) {
+		if (x->traces[i].n == 0)
+			continue;
+		enum pm_time by_thread = pm_time_of(x->threads, i);
+		enum pm_time by_frame = pmfs_index_time(x, i, &of_gpus);
+		times |= 1u << pmfs_index_time(x, i, &of_processors) | 1u << by_frame;
+		by_thread = by_frame == PM_TIME_PROCESSORS ? by_frame : by_thread;
+		leads = by_thread < leads ? by_thread : leads;
+	}
+	*ret_leads = times ? leads : PM_TIME_PROCESSORS;
+	return times ? times : 1u << PM_TIME_PROCESSORS;
 }
 
 int pmfs_index_open(struct pmfs_index *x, struct pm_error *err)

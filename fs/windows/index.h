@@ -97,6 +97,7 @@ struct pmfs_index {
 	struct pm_lazy lazy;
 	const struct pm_threads *threads;
 	struct pmfs_trace_index *traces; /* by thread */
+	bool gpus_apart;                 /* both processors and GPUs have traces */
 	pthread_mutex_t lock;            /* of the chunks of traces that are not built yet */
 };
 
@@ -112,6 +113,17 @@ int pmfs_index_threads(struct pmfs_index *x, uint32_t first, uint32_t n, struct 
 /* The index of a thread's trace. */
 int pmfs_index_of(struct pmfs_index *x, uint32_t thread, const struct pmfs_trace_index **ret,
 	struct pm_error *err);
+
+/*
+ * Whose time that of a context is on a thread of an opened index. A run of GPUs alone has one time,
+ * as one of processors alone has.
+ */
+enum pm_time pmfs_index_time(
+	const struct pmfs_index *x, uint32_t thread, const struct pm_frame *frame);
+
+/* The times of some threads, a bit for each; `*ret_leads`: whose time is primary. */
+unsigned pmfs_index_times(
+	const struct pmfs_index *x, uint32_t first, uint32_t n, enum pm_time *ret_leads);
 
 void pmfs_index_done(struct pmfs_index *x);
 

@@ -14,6 +14,7 @@ struct window {
 	struct pm_profile profile;
 	struct pm_text title; /* profile.title */
 	struct pm_metrics metrics;
+	struct pm_metric metric_list[PM_CALLS_MOST_METRICS]; /* of metrics, if they are times */
 	struct pm_window window;
 	struct pm_window_part part; /* of the window */
 	struct pm_lazy part_once;
@@ -285,11 +286,16 @@ static int set_metrics(struct window *w, struct pm_error *err)
 	const struct pm_profile *run = w->c.x->profile;
 	const struct pm_metrics *metrics;
 	const struct pm_tree *tree;
+	enum pm_time leads;
+	int r = pmfs_index_open(w->c.x, err);
+	if (r < 0)
+		return r;
 	if (!run->samples_are_weighed) {
-		w->metrics = run->traces_are_calls ? pm_callcosts_metrics : pm_callcosts_sampled;
+		unsigned times = pmfs_index_times(w->c.x, w->c.first, w->c.n, &leads);
+		w->metrics = pm_callcosts_list(run->traces_are_calls, times, leads, w->metric_list);
 		return 0;
 	}
-	int r = run->ops->metrics(run, &metrics, err);
+	r = run->ops->metrics(run, &metrics, err);
 	if (r == 0)
 		r = run->ops->tree(run, &tree, err);
 	if (r < 0)

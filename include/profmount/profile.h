@@ -213,6 +213,7 @@ struct pm_profile {
 	bool has_lines;          /* *the format knows source lines: lines.csv, files.csv */
 	bool has_cycles;         /* *pm_flat.cycles: there is a cycles.csv */
 	bool has_modules;        /* *functions have modules: there is a modules.csv */
+	bool gpu_frames;         /* *frames say what is time of GPUs (on_gpu), not their threads */
 	/*
 	 * For formats without modules: the separator after the package or class in function names.
 	 */

@@ -34,6 +34,8 @@ struct pm_frame {
 	bool is_nothing : 1;
 	/* Only joins entry points: <primary root>. Profiles without it have these at the top. */
 	bool is_root : 1;
+	/* Calls of it are time of a GPU, whatever thread they are on (pm_profile.gpu_frames). */
+	bool on_gpu : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
 	uint32_t function; /* index of its function, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */

@@ -95,20 +95,34 @@ static bool add_thread(const struct window_check *c, const struct window_part *p
 
 /* ---- a window ---- */
 
+/* Of processors, GPUs, and work in flight, in a row (SIZE_MAX: in all). */
+static double times_of(const struct sheet *t, size_t row, bool incl)
+{
+	static const char *const columns[2][3] = {{"time_ns_excl", "gpu_ns_excl", "async_ns_excl"},
+		{"time_ns_incl", "gpu_ns_incl", "async_ns_incl"}};
+	double sum = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		int column = sheet_column(t, columns[incl][i]);
+		if (column != SHEET_NONE)
+			sum += row == SIZE_MAX ? sheet_sum(t, column)
+					       : sheet_at(t, row, column)->number;
+	}
+	return sum;
+}
+
 /* contexts.csv of a window; adds it to `joined`, which may be NULL. */
 static void check_contexts(struct window_check *c, const struct sheet *t, const char *window,
 	const struct sums *must, struct sums *joined)
 {
 	bool calls = c->p->traces_are_calls;
 	int id = sheet_column(t, "context_id"), n = sheet_column(t, "calls");
-	int ns = sheet_column(t, calls ? "time_ns_incl" : "time_ns_excl");
 	int own = sheet_column(t, "time_ns_excl");
 	double seen = 0, tops = 0;
 	if (own != 3) /* behind context_id, parent_id, depth */
 		window_fail(c, window, "time does not lead in contexts.csv");
 	if (t->n == 0 && must->all_ns == 0)
 		return;
-	if (ns == SHEET_NONE || own == SHEET_NONE || (n == SHEET_NONE) == calls) {
+	if (own == SHEET_NONE || (n == SHEET_NONE) == calls) {
 		window_fail(c, window, "contexts.csv lacks its columns");
 		return;
 	}
@@ -116,7 +130,7 @@ static void check_contexts(struct window_check *c, const struct sheet *t, const 
 		uint64_t number = (uint64_t)sheet_at(t, i, id)->number;
 		uint32_t context = number == 0 && can_be_idle(c) ? c->tree->n_contexts
 								 : pm_tree_find(c->tree, number);
-		double is = sheet_at(t, i, ns)->number;
+		double is = times_of(t, i, calls);
 		if (context == PM_NONE) {
 			window_fail(c, window, "contexts.csv has a context that the run lacks");
 			continue;
@@ -128,7 +142,7 @@ static void check_contexts(struct window_check *c, const struct sheet *t, const 
 		if (joined)
 			joined->ns[context] += is;
 		seen += is;
-		tops += sheet_at(t, i, own)->number;
+		tops += times_of(t, i, false);
 	}
 	if (seen != must->all_ns)
 		window_fail(c, window, "contexts.csv lacks time of the trace");
@@ -176,7 +190,8 @@ static uint64_t check_threads(struct window_check *c, const char *window,
 		return 0;
 	int path = sheet_column(&list, "path"), samples = sheet_column(&list, "samples");
 	const int own = sheet_column(&list, "time_ns_excl");
-	if (own != SHEET_NONE && !c->p->traces_are_calls && sheet_sum(&list, own) != must->all_ns)
+	if (own != SHEET_NONE && !c->p->traces_are_calls &&
+		times_of(&list, SIZE_MAX, false) != must->all_ns)
 		window_fail(c, window, "own times of threads do not add up");
 	for (size_t i = 0; i < list.n && path != SHEET_NONE; i++)
 		if (c->threads->threads[i].has_trace)

@@ -312,6 +312,122 @@ static void test_nothing_runs(void **state)
 	fake_free(f);
 }
 
+static void expect_metrics(const struct pm_profile *p, const char *names, uint32_t leads)
+{
+	char text[40] = "";
+	const struct pm_metrics *metrics;
+	assert_int_equal(p->ops->metrics(p, &metrics, NULL), 0);
+	for (uint32_t i = 0; i < metrics->n; i++) {
+		const struct pm_metric *m = &metrics->metrics[i];
+		if (i == 0 || m->group != metrics->metrics[i - 1].group)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.*s",
+				i ? " " : "", (int)m->name.len, (const char *)m->name.p);
+	}
+	assert_string_equal(text, names);
+	assert_int_equal(metrics->leads, leads);
+}
+
+static int64_t gpu_value(const struct pm_profile *p, uint32_t number, uint32_t metric)
+{
+	struct pm_value values[PM_CALLS_MOST_METRICS];
+	const struct pm_tree *tree;
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	int64_t n = p->ops->run_costs(
+		p, pm_tree_find(tree, number), values, PM_CALLS_MOST_METRICS, NULL);
+	for (int64_t i = 0; i < n; i++)
+		if (values[i].metric == metric)
+			return (int64_t)values[i].u;
+	return -1;
+}
+
+/* Time of GPUs overlaps with that of processors, and is added to none of it. */
+static void test_gpus(void **state)
+{
+	enum { GPU = PM_TIME_GPUS * PM_CALLS_N_METRICS };
+	const struct pmfs_span all = {ORIGIN, ORIGIN + 100, true};
+	for (int processors = 0; processors <= 1; processors++) {
+		struct fake *f = fake_run(false);
+		struct pmfs_index x;
+		struct pm_profile *p;
+		struct pm_frame nothing = {.kind = PM_KIND_PLACEHOLDER,
+			.function = PM_NONE,
+			.is_idle = true,
+			.is_nothing = true,
+			.name = fake_text(f, "<no activity>")};
+		fake_context(f, N_CONTEXTS + 1, 0, &nothing);
+		uint32_t thread = fake_thread(f, 0, 0), stream = fake_thread(f, 0, 1);
+		fake_sample(f, thread, ORIGIN, 3);
+		fake_sample(f, thread, ORIGIN + (processors ? 100 : 0), 0);
+		f->threads_data[thread].n_samples *= (size_t)processors;
+		fake_sample(f, stream, ORIGIN, 4);
+		fake_sample(f, stream, ORIGIN + 40, 0);
+		fake_sample(f, stream, ORIGIN + 100, 0);
+		pmfs_index_init(&x, &f->profile);
+		const struct pm_thread *made = f->threads.threads;
+		struct pm_thread threads[2] = {f->threads.threads[0], f->threads.threads[1]};
+		threads[stream].on_gpu = true;
+		threads[thread].n_samples *= (uint64_t)processors;
+		f->threads.threads = threads;
+		assert_int_equal(pmfs_index_open(&x, NULL), 0);
+		assert_int_equal(pmfs_window_open(&x, &all, 0, 2, &p, NULL), 0);
+		expect_metrics(p, processors ? "time gpu" : "time", 1);
+		assert_int_equal(gpu_value(p, 2, PM_CALLS_INCL), processors ? 100 : 40);
+		assert_int_equal(gpu_value(p, 4, PM_CALLS_EXCL), processors ? -1 : 40);
+		assert_int_equal(gpu_value(p, 2, GPU + PM_CALLS_INCL), processors ? 40 : -1);
+		assert_int_equal(gpu_value(p, 4, GPU + PM_CALLS_EXCL), processors ? 40 : -1);
+		assert_int_equal(gpu_value(p, 0, GPU + PM_CALLS_EXCL), processors ? 60 : -1);
+		p->ops->close(p);
+		assert_int_equal(pmfs_window_open(&x, &all, stream, 1, &p, NULL), 0);
+		expect_metrics(p, processors ? "gpu" : "time", 1);
+		p->ops->close(p);
+		pmfs_index_done(&x);
+		f->threads.threads = made;
+		fake_free(f);
+	}
+}
+
+/* A call on a processor with calls of a GPU below it: each has its own time, and all are counted.
+ */
+static void test_gpu_frames(void **state)
+{
+	enum { GPU = PM_TIME_GPUS * PM_CALLS_N_METRICS };
+	const struct pmfs_span all = {ORIGIN, ORIGIN + 100, true};
+	struct fake *f = fake_run(true);
+	struct pmfs_index x;
+	struct pm_profile *p;
+	uint32_t thread = fake_thread(f, 0, 0);
+	struct pm_frame kernel = {.kind = PM_KIND_FUNCTION,
+		.function = fake_function(f, "kernel", NULL, 0),
+		.name = fake_text(f, "kernel"),
+		.on_gpu = true};
+	fake_context(f, N_CONTEXTS + 1, 3, &kernel);
+	const uint32_t contexts[] = {1, 2, 3, N_CONTEXTS + 1};
+	for (size_t i = 0; i < 4; i++)
+		fake_sample(f, thread, ORIGIN + i * 10, contexts[i]);
+	for (size_t i = 0; i < 4; i++) {
+		struct pm_sample *s = &f->threads_data[thread].samples[i];
+		s->duration_ns = 100 - i * 20;
+		s->self_ns = i == 3 ? 40 : 20;
+	}
+	f->profile.gpu_frames = true;
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
+	expect_metrics(p, "time calls gpu", 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(gpu_value(p, i + 1, PM_CALLS_INCL), 60 - 20 * (int)i);
+		assert_int_equal(gpu_value(p, i + 1, PM_CALLS_EXCL), 20);
+		assert_int_equal(gpu_value(p, i + 1, GPU + PM_CALLS_INCL), 40);
+		assert_int_equal(gpu_value(p, i + 1, PM_CALLS_CALLS), 1);
+	}
+	assert_int_equal(gpu_value(p, N_CONTEXTS + 1, GPU + PM_CALLS_EXCL), 40);
+	assert_int_equal(gpu_value(p, N_CONTEXTS + 1, PM_CALLS_EXCL), -1);
+	assert_int_equal(gpu_value(p, N_CONTEXTS + 1, PM_CALLS_CALLS), 1);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 /* What was seen is not read again; samples are cheap to read, and not gathered. */
 static void check_shown(bool calls)
 {
@@ -497,6 +613,8 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_nothing_runs),
+		cmocka_unit_test(test_gpus),
+		cmocka_unit_test(test_gpu_frames),
 		cmocka_unit_test(test_shown_calls),
 		cmocka_unit_test(test_shown_samples),
 		cmocka_unit_test(test_broken),

@@ -97,15 +97,6 @@ static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t ope
 
 /* ---- traces ---- */
 
-static bool is_gpu_stream(const struct pm_threads *threads, uint32_t thread)
-{
-	const struct pm_thread *t = &threads->threads[thread];
-	for (uint32_t i = 0; i < t->n_identity; i++)
-		if (strncmp(threads->keys[t->identity[i].key], "gpu", 3) == 0)
-			return t->has_trace;
-	return false;
-}
-
 static int read_stream(const struct pm_profile *p, const struct pmfs_identity *id, uint32_t thread,
 	struct launches *by_function, struct pm_error *err)
 {
@@ -138,7 +129,7 @@ static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, err);
 	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
-		if (is_gpu_stream(threads, i) &&
+		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS &&
 			read_stream(p, id, i, by_function, NULL) == -ENOMEM)
 			r = pmfs_no_memory(err);
 	return r;

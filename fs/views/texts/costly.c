@@ -1,6 +1,7 @@
 #include "fs/views/texts/costly.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/quantity.h"
@@ -179,22 +180,43 @@ static bool is_kernel_time(const struct pmfs_column *c)
 	return class_of(c) == PM_QUANTITY_GPU_TIME && pm_begins_with(metric_of(c)->name, "GKER");
 }
 
+uint32_t pmfs_gpu_column(const struct pmfs_columns *c, enum pm_role role)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->columns[i].role == role && c->columns[i].group != c->columns[0].group &&
+			strcmp(c->columns[i].base, "gpu_ns") == 0)
+			return i;
+	return PM_NONE;
+}
+
+double pmfs_gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals *totals)
+{
+	uint32_t column = pmfs_gpu_column(f->columns, PM_ROLE_EXCLUSIVE);
+	double busy = column == PM_NONE ? 0 : totals->of[column];
+	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++)
+		if (is_nothing(f, row) && pmfs_function_cell(f, row, column) > 0)
+			busy -= pmfs_function_cell(f, row, column);
+	return busy;
+}
+
 /* Kernels by their own cost, the first ones. */
 static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint32_t column,
-	double whole, struct pm_error *err)
+	const char *what, double whole, struct pm_error *err)
 {
 	uint32_t *order = pmfs_order(f->cells, f->n, f->columns->n, column);
 	if (!order)
 		return pm_error_plain(err, -ENOMEM);
-	pm_text_printf(out, "\nKernels by %s (total ", f->columns->columns[column].name);
+	pm_text_printf(out, "\n%s by %s (total ", what, f->columns->columns[column].name);
 	add_amount(out, &f->columns->columns[column], whole);
 	pm_text_str(out, ")\n");
 	double values[TOP_KERNELS];
 	uint32_t n = 0;
-	for (; n < f->n && n < TOP_KERNELS; n++) {
-		values[n] = pmfs_function_cell(f, order[n], column);
+	for (uint32_t i = 0; i < f->n && n < TOP_KERNELS; i++) {
+		values[n] = pmfs_function_cell(f, order[i], column);
 		if (!(values[n] > 0) || !pmfs_is_cost(values[n], whole))
 			break;
+		if (!is_nothing(f, order[i]))
+			order[n++] = order[i];
 	}
 	add_rows(out, f, order, n, &f->columns->columns[column], values, whole);
 	free(order);
@@ -213,6 +235,10 @@ int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 {
 	const struct pmfs_columns *c = f->columns;
 	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;
+	uint32_t own = pmfs_gpu_column(c, PM_ROLE_EXCLUSIVE);
+	double busy = pmfs_gpu_busy(f, totals);
+	if (own != PM_NONE)
+		return busy > 0 ? add_kernels(out, f, own, "GPU", busy, err) : 0;
 	for (uint32_t i = c->n; i-- > 0;) {
 		if (!is_gpu_row(c, totals, i))
 			continue;
@@ -239,7 +265,7 @@ int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 	if (kernels == PM_NONE || is_gpu_time(&c->columns[0]) ||
 		c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
 		return 0;
-	return add_kernels(out, f, kernels, totals->of[kernels], err);
+	return add_kernels(out, f, kernels, "Kernels", totals->of[kernels], err);
 }
 
 /* ---- lines ---- */

@@ -17,6 +17,16 @@ void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
 	const uint32_t *order, uint32_t n, uint32_t most, const double *cells, double whole);
 
+/*
+ * The column of the time of GPUs in a profile whose primary quantity is that of processors:
+ * PM_ROLE_INCLUSIVE or PM_ROLE_EXCLUSIVE. PM_NONE: there is none, as in all but windows and trace
+ * events.
+ */
+uint32_t pmfs_gpu_column(const struct pmfs_columns *c, enum pm_role role);
+
+/* Of that column: the time in which GPUs were busy. */
+double pmfs_gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals *totals);
+
 /* GPU operations by kind, and kernels if another quantity is primary. */
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 	const struct pmfs_totals *totals, struct pm_error *err);

@@ -108,18 +108,9 @@ struct usage {
 	double busy_ns[N_SORTS], idle_ns;
 };
 
-static bool is_stream(const struct pm_threads *threads, uint32_t i)
-{
-	const struct pm_thread *t = &threads->threads[i];
-	for (uint32_t k = 0; k < t->n_identity; k++)
-		if (strncmp(threads->keys[t->identity[k].key], "gpu", 3) == 0)
-			return true;
-	return false;
-}
-
 /* What context 0 of a window costs on each thread is not busy. */
 static int take_idle(struct usage *u, struct pmfs_model *m, const struct pm_threads *threads,
-	uint32_t leading, struct pm_error *err)
+	const uint32_t columns[N_SORTS], struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	const struct pm_tree *tree;
@@ -133,9 +124,11 @@ static int take_idle(struct usage *u, struct pmfs_model *m, const struct pm_thre
 		return 0;
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_CONTEXT, nothing, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		if (v->thread >= threads->n || pmfs_column_of(c, v->metric, false) != leading)
+		if (v->thread >= threads->n)
 			continue;
-		bool stream = is_stream(threads, v->thread);
+		bool stream = pm_time_of(threads, v->thread) == PM_TIME_GPUS;
+		if (pmfs_column_of(c, v->metric, false) != columns[stream ? STREAMS : PROCESSORS])
+			continue;
 		u->busy_ns[stream ? STREAMS : PROCESSORS] -= pmfs_value_number(v); /* in ns */
 		u->idle_ns += stream ? 0 : pmfs_value_number(v);
 	}
@@ -151,24 +144,25 @@ static int measure(struct usage *u, struct pmfs_model *m, double ns, struct pm_e
 	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0 ||
 		(r = pmfs_empty_threads(m, &empty, err)) < 0)
 		return r;
-	uint32_t leading = pmfs_leading_column(c);
+	uint32_t leading = pmfs_leading_column(c), gpu = pmfs_gpu_column(c, PM_ROLE_INCLUSIVE);
+	uint32_t columns[N_SORTS] = {leading, gpu == PM_NONE ? leading : gpu};
 	double *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
 		struct pm_error why = {.offset = PM_NO_OFFSET};
-		uint32_t sort = is_stream(threads, i) ? STREAMS : PROCESSORS;
+		uint32_t sort = pm_time_of(threads, i) == PM_TIME_GPUS ? STREAMS : PROCESSORS;
 		if (empty->empty[i])
 			continue;
 		if (pmfs_thread_totals(m, i, cells, &why) == -ENOMEM)
 			r = pmfs_no_memory(err);
-		if (why.code || r < 0 || isnan(cells[leading]))
+		if (why.code || r < 0 || isnan(cells[columns[sort]]))
 			continue;
 		u->n[sort]++;
-		u->busy_ns[sort] += cells[leading] * ns;
+		u->busy_ns[sort] += cells[columns[sort]] * ns;
 	}
 	free(cells);
-	return r < 0 ? r : take_idle(u, m, threads, leading, err);
+	return r < 0 ? r : take_idle(u, m, threads, columns, err);
 }
 
 /* Where threads are sampled over time: what of their time they were busy. */

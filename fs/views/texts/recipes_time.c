@@ -32,15 +32,6 @@ static int is_idle_at_times(const struct pmfs_recipes *c, uint32_t thread,
 	return 0;
 }
 
-static bool is_gpu(const struct pmfs_recipes *c, uint32_t thread)
-{
-	const struct pm_thread *t = &c->threads->threads[thread];
-	for (uint32_t i = 0; i < t->n_identity; i++)
-		if (strncmp(c->threads->keys[t->identity[i].key], "gpu", 3) == 0)
-			return true;
-	return false;
-}
-
 static void add_idle(const struct pmfs_recipes *c, const char *path, uint64_t span_ns)
 {
 	pmfs_ask(c, "How long was this thread idle, and what share of the run is that?");
@@ -76,7 +67,7 @@ int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 		const char *path;
 		if (!thread->has_trace || thread->n_samples == 0)
 			continue;
-		gpu |= is_gpu(c, i);
+		gpu |= pm_time_of(c->threads, i) == PM_TIME_GPUS;
 		if (idle)
 			continue;
 		if ((r = is_idle_at_times(c, i, categories, err)) < 0)

@@ -175,6 +175,14 @@ static int add_details(struct pm_text *out, struct pmfs_model *m, const struct p
 	add_hotpath(
 		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->busy);
 	free(path);
+	uint32_t gpu = pmfs_gpu_column(f->columns, PM_ROLE_INCLUSIVE);
+	if (gpu != PM_NONE) {
+		if ((r = pmfs_hotpath_by(m, gpu, &path, &n, err)) < 0)
+			return r;
+		add_hotpath(
+			out, f->tree, &f->columns->columns[gpu], path, n, pmfs_gpu_busy(f, totals));
+		free(path);
+	}
 	r = add_worst(out, m, f->tree, f->columns, totals->busy, false, err);
 	return r < 0 ? r : add_worst(out, m, f->tree, f->columns, totals->busy, true, err);
 }
