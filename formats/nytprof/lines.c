@@ -254,6 +254,7 @@ static int build_evals(struct nytp_building *b)
 				.line = row->eval_line,
 				.text = nytp_file_text(b, f, row->fid),
 				.texts = row->texts,
+				.digits = row->texts == 1 ? row->digits : 0,
 				.n = !row->inherited};
 			if (evals[n].file == PM_NONE || evals[n].text == PM_NONE)
 				return -ENOMEM;

@@ -112,7 +112,8 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 		return r;
 	if (j->which == PMFS_COMPARE_CALLERS)
 		r = read_callers(j, run, m, err);
-	else if ((r = table_of(j->which, m, &table, err)) == 0)
+	else if ((r = table_of(j->which, m, &table, err)) == 0 &&
+		(r = pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err)) == 0)
 		r = read_table(j, run, &table, columns, err);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }

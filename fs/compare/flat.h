@@ -65,6 +65,10 @@ int pmfs_functions_get(
 
 struct pmfs_calls;
 
+/* Prepares for what a run compiled (pmfs_match_evals), unless names are matched as they are. */
+int pmfs_compare_evals(
+	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err);
+
 /* The edges of a run whose functions have been matched. */
 int pmfs_joining_calls(const struct pmfs_joining *j, uint32_t run, struct pmfs_model *m,
 	const struct pmfs_calls **ret, struct pm_error *err);

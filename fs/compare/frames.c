@@ -149,6 +149,8 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	f->of[run] = malloc(((size_t)reading.tree->n_frames + 1) * sizeof(**f->of));
 	f->n_of[run] = reading.tree->n_frames;
 	r = f->of[run] ? find_functions(&reading, id) : -ENOMEM;
+	if (r == 0)
+		r = pmfs_compare_evals(&f->files, m, f->match.exact, err);
 	for (uint32_t i = 0; r == 0 && i < reading.tree->n_frames; i++)
 		r = add_frame(&reading, i, &f->of[run][i]);
 	pmfs_match_run_ends(&f->match);

@@ -6,6 +6,17 @@
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
 
+int pmfs_compare_evals(
+	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err)
+{
+	const struct pm_flat *flat;
+	const struct pm_tree *tree;
+	int r = pmfs_model_flat(run, &flat, err);
+	if (r < 0 || exact || !flat->evals || (r = pmfs_model_tree(run, &tree, err)) < 0)
+		return r;
+	return pmfs_match_evals(m, flat->evals, tree->texts) < 0 ? pmfs_compare_no_memory(err) : 0;
+}
+
 static int add_functions(struct pmfs_joining *j, uint32_t run, const struct pmfs_identity *id)
 {
 	struct pmfs_match *m = &j->joined->match;
@@ -35,6 +46,8 @@ static int read_functions(void *self, uint32_t run, struct pmfs_model *m, struct
 	int r = pmfs_joining_check(j, run, m, err);
 	if (r == 0)
 		r = pmfs_functions(m, &f, err);
+	if (r == 0)
+		r = pmfs_compare_evals(&j->joined->match, m, j->joined->match.exact, err);
 	if (r == 0)
 		r = add_functions(j, run, f->identity);
 	for (uint32_t i = 0; r == 0 && i < f->n; i++)

@@ -73,6 +73,8 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	if (r == 0 &&
 		(l->columns->n != j->costs->runs[run].n_columns || l->identity->n != j->n_of[run]))
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
+	if (r == 0)
+		r = pmfs_compare_evals(&j->files, m, j->functions->exact, err);
 	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		r = pm_work_cancelled() ? -ENOMEM : add_line(j, run, l, l->order[i]);
 	pmfs_match_run_ends(&j->files);
@@ -113,7 +115,7 @@ static int keep_texts(struct pmfs_line_join *j)
 
 static int join(struct pmfs_line_join *j)
 {
-	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->files) < 0 ||
+	if (allocate(j) < 0 || pmfs_match_finish(&j->files) < 0 || keep_texts(j) < 0 ||
 		pmfs_lines_match(j) < 0 || pmfs_lines_match_alone(j) < 0)
 		return -ENOMEM;
 	return pmfs_joined_sum(j->joined, j->rows, j->of_key);

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/compare/tails.h"
 #include "profmount/tree.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 /* evals */ };
 
 /* ---- adding ---- */
 
@@ -43,13 +46,98 @@ static int see_path(struct pmfs_match *m, uint32_t run, uint32_t text, bool is_f
 	return 0;
 }
 
+/* ---- evals ---- */
+
+static const char an_eval[] = "(eval)[";
+
+int pmfs_match_evals(
+	struct pmfs_match *m, const struct pm_evals *evals, const struct pm_bytes *texts)
+{
+	m->evals.arena = &m->evals_arena;
+	for (uint64_t i = 0; i < evals->n; i++) {
+		const struct pm_eval *e = &evals->evals[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (e->digits == 0 || !pm_begins_with(texts[e->text], an_eval))
+			continue;
+		uint32_t n = m->evals.n, at = pm_strtab_add(&m->evals, texts[e->text]);
+		if (at == PM_NONE ||
+			pm_list_room(&m->digits, n, &m->room_digits, sizeof(*m->digits)) < 0)
+			return -ENOMEM;
+		m->digits[at] = e->digits;
+	}
+	return 0;
+}
+
+/* The eval whose name begins at `s.p`: up to the bracket that ends it. */
+static uint32_t eval_at(const struct pmfs_match *m, struct pm_bytes s)
+{
+	unsigned depth = 0;
+	for (size_t i = sizeof(an_eval) - 2; i < s.len; i++) {
+		depth += s.p[i] == '[';
+		depth -= s.p[i] == ']';
+		if (depth == 0)
+			return pm_strtab_find(&m->evals, (struct pm_bytes){s.p, i + 1});
+	}
+	return PM_NONE;
+}
+
+/* Adds a text, or what it is called with the checksums of its evals. PM_NONE if out of memory. */
+static uint32_t add_text(struct pmfs_match *m, struct pm_bytes s)
+{
+	struct pm_text told = {.p = NULL};
+	uint32_t plain = pm_strtab_add_lasting(&m->texts, s), full = PM_NONE;
+	const uint8_t *at;
+	bool fresh, good = plain != PM_NONE;
+	if (good && s.len && memmem(s.p, s.len, "(eval ", 6))
+		good = pm_map_put(&m->verbatim, plain, 0, &fresh) != NULL;
+	while (m->evals.n && s.len && (at = memmem(s.p, s.len, an_eval, sizeof(an_eval) - 1))) {
+		size_t before = (size_t)(at - s.p);
+		uint32_t eval = eval_at(m, (struct pm_bytes){at, s.len - before});
+		pm_text_add(&told, s.p, before);
+		pm_text_str(&told, "(eval");
+		if (eval != PM_NONE)
+			pm_text_printf(&told, " %08x", m->digits[eval]);
+		s.p = at + sizeof("(eval") - 1;
+		s.len -= before + sizeof("(eval") - 1;
+	}
+	if (!good || told.len == 0)
+		return good ? plain : PM_NONE;
+	pm_text_bytes(&told, s);
+	if (!told.failed)
+		full = pm_strtab_add(&m->texts, pm_text_view(&told));
+	pm_text_done(&told);
+	if (full == plain || full == PM_NONE)
+		return full;
+	return pm_map_put(&m->plain, full, plain, &fresh) ? full : PM_NONE;
+}
+
+/* What no run says by itself need not be said: it is called as in its run. */
+static void drop_told(struct pmfs_match *m, uint32_t *text)
+{
+	const uint32_t *plain = pm_map_find(&m->plain, *text);
+	if (plain && !pm_map_find(&m->verbatim, *text))
+		*text = *plain;
+}
+
+static void drop_all_told(struct pmfs_match *m)
+{
+	for (uint32_t i = 0; m->plain.n && i < m->n; i++) {
+		drop_told(m, &m->spellings[i].name);
+		drop_told(m, &m->spellings[i].module);
+		drop_told(m, &m->spellings[i].file);
+	}
+	for (size_t i = 0; m->plain.n && i < m->n_paths; i++)
+		drop_told(m, &m->paths[i].text);
+}
+
 int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	const struct pm_bytes text[3], uint32_t *ret_spelling)
 {
 	uint32_t index[3];
 	m->texts.arena = &m->arena;
 	for (unsigned i = 0; i < 3; i++) {
-		index[i] = pm_strtab_add_lasting(&m->texts, text[i]);
+		index[i] = add_text(m, text[i]);
 		if (index[i] == PM_NONE)
 			return -ENOMEM;
 	}
@@ -89,6 +177,8 @@ void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side sid
 void pmfs_match_run_ends(struct pmfs_match *m)
 {
 	pm_strtab_forget(&m->texts);
+	pm_strtab_done(&m->evals);
+	m->evals = (struct pm_strtab){.n = 0};
 	m->n_runs++;
 	m->n_side_runs[m->side]++;
 }
@@ -318,6 +408,7 @@ static bool both_know(const struct pmfs_match *m, unsigned what)
 int pmfs_match_families(struct pmfs_match *m)
 {
 	struct keying k = {.m = m};
+	drop_all_told(m);
 	k.names.arena = k.keys[0].arena = k.keys[1].arena = &k.arena;
 	for (unsigned what = 0; what < 2; what++)
 		k.knows[what] = m->of_places || both_know(m, what);
@@ -545,7 +636,12 @@ int pmfs_match_finish(struct pmfs_match *m)
 void pmfs_match_done(struct pmfs_match *m)
 {
 	pm_strtab_done(&m->texts);
+	pm_strtab_done(&m->evals);
 	pm_arena_done(&m->arena);
+	pm_arena_done(&m->evals_arena);
+	pm_map_done(&m->plain);
+	pm_map_done(&m->verbatim);
+	free(m->digits);
 	pm_map_done(&m->pairs);
 	pm_map_done(&m->triples);
 	pm_map_done(&m->seen);

@@ -10,6 +10,7 @@
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "fs/compare/names.h"
+#include "profmount/flat.h"
 
 enum pmfs_side { PMFS_BASE, PMFS_OTHER, PMFS_N_SIDES };
 
@@ -88,6 +89,13 @@ struct pmfs_match {
 	size_t n_calls, room_calls, room_groups;
 	bool needs_calls;    /* of members with `calls`: see pmfs_match_call */
 	enum pmfs_side side; /* of the run that is added */
+	/* Of evals, see pmfs_match_evals: */
+	struct pm_strtab evals; /* of the run that is added, as it names them */
+	struct pm_arena evals_arena;
+	uint32_t *digits; /* by eval */
+	size_t room_digits;
+	struct pm_map plain;    /* a text that says its evals' checksums → as it is in the run */
+	struct pm_map verbatim; /* texts of which a run says that much by itself */
 };
 
 /*
@@ -99,6 +107,14 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 
 /* The line of a definition. */
 void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side side, uint32_t line);
+
+/*
+ * Before a run is added: what it compiled. Where it names an eval `(eval)[f.pl:3]`, since it has
+ * one text at that line, and the other side says which of several, `(eval 5f3a9c01)[f.pl:3]`, the
+ * former is the one with that checksum. 0 or -ENOMEM.
+ */
+int pmfs_match_evals(
+	struct pmfs_match *m, const struct pm_evals *evals, const struct pm_bytes *texts);
 
 /* Texts of the run become invalid: call this when it is closed. */
 void pmfs_match_run_ends(struct pmfs_match *m);

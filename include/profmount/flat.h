@@ -61,6 +61,7 @@ struct pm_eval {
 	uint32_t file, line; /* where; file: text */
 	uint32_t text;       /* name of the compiled text as a file */
 	uint32_t texts;      /* that share this name: different ones, or not known; usually 1 */
+	uint32_t digits;     /* of the text's checksum, as names of several have them; 0: unknown */
 	uint64_t n;          /* how often; 0: before the measurement of any process */
 };
 

@@ -323,6 +323,64 @@ static void test_folders_that_say_nothing(void **state)
 	pmfs_match_done(&m);
 }
 
+/* The evals of x.pl line 3 that a run compiled, by name and checksum. */
+static void compile(struct pmfs_match *m, const char *name, uint32_t digits)
+{
+	const struct pm_bytes texts[] = {{NULL, 0}, pm_bytes_of("x.pl"), pm_bytes_of(name)};
+	const struct pm_eval eval = {1, 3, 2, 1, digits, 1};
+	assert_int_equal(pmfs_match_evals(m, &(struct pm_evals){.n = 1, .evals = &eval}, texts), 0);
+}
+
+/*
+ * A run with one text at a line does not say which it is; if another one has several there, it is
+ * the one of these with its checksum, in names of subs and of files.
+ */
+static void test_evals_pair_by_checksum(void **state)
+{
+	struct pmfs_match m = {.n = 0};
+	compile(&m, "(eval)[x.pl:3]", 0x5f3a9c01);
+	uint32_t sub = add(&m, PMFS_BASE, "M::__ANON__[(eval)[x.pl:3]:1]", "", "(eval)[x.pl:3]");
+	uint32_t named = add(&m, PMFS_BASE, "M::run", "", "(eval)[x.pl:3]");
+	uint32_t other = add(&m, PMFS_BASE, "M::__ANON__[(eval)[y.pl:3]:1]", "", "(eval)[y.pl:3]");
+	pmfs_match_run_ends(&m);
+	uint32_t equal = add(&m, PMFS_OTHER, "M::__ANON__[(eval 5f3a9c01)[x.pl:3]:1]", "",
+		"(eval 5f3a9c01)[x.pl:3]");
+	uint32_t differs = add(&m, PMFS_OTHER, "M::__ANON__[(eval 00000007)[x.pl:3]:1]", "",
+		"(eval 00000007)[x.pl:3]");
+	uint32_t equal_named = add(&m, PMFS_OTHER, "M::run", "", "(eval 5f3a9c01)[x.pl:3]");
+	uint32_t elsewhere = add(&m, PMFS_OTHER, "M::__ANON__[(eval 5f3a9c01)[y.pl:3]:1]", "", "");
+	pmfs_match_run_ends(&m);
+	assert_int_equal(pmfs_match_finish(&m), 0);
+	assert_int_equal(m.spellings[sub].group[PMFS_BASE], m.spellings[equal].group[PMFS_OTHER]);
+	assert_int_equal(
+		m.spellings[named].group[PMFS_BASE], m.spellings[equal_named].group[PMFS_OTHER]);
+	assert_int_equal(m.groups[m.spellings[sub].group[PMFS_BASE]].matched, PMFS_EXACT);
+	assert_int_equal(m.groups[group(&m, differs)].sides, 1 << PMFS_OTHER);
+	assert_int_equal(m.groups[group(&m, other)].sides, 1 << PMFS_BASE);
+	assert_int_equal(m.groups[group(&m, elsewhere)].sides, 1 << PMFS_OTHER);
+	pmfs_match_done(&m);
+}
+
+/* Where both have one text, a line is the same eval, whatever was changed in it. */
+static void test_evals_alone_pair_by_line(void **state)
+{
+	struct pmfs_match m = {.n = 0};
+	uint32_t of[PMFS_N_SIDES];
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		compile(&m, "(eval)[(eval)[x.pl:3]:1]", 0x5f3a9c01 + side);
+		of[side] =
+			add(&m, (enum pmfs_side)side, "M::f[(eval)[(eval)[x.pl:3]:1]:2]", "", "");
+		pmfs_match_run_ends(&m);
+	}
+	assert_int_equal(pmfs_match_finish(&m), 0);
+	uint32_t row = m.spellings[of[PMFS_BASE]].group[PMFS_BASE];
+	assert_int_equal(m.spellings[of[PMFS_OTHER]].group[PMFS_OTHER], row);
+	assert_int_equal(m.groups[row].matched, PMFS_EXACT);
+	assert_true(pm_bytes_equal(
+		m.groups[row].name, pm_bytes_of("M::f[(eval)[(eval)[x.pl:3]:1]:2]")));
+	pmfs_match_done(&m);
+}
+
 static void test_exact_joins_nothing(void **state)
 {
 	struct pmfs_match m = {.exact = true};
@@ -359,6 +417,8 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_an_address_alone),
 		cmocka_unit_test(test_names_alone),
+		cmocka_unit_test(test_evals_pair_by_checksum),
+		cmocka_unit_test(test_evals_alone_pair_by_line),
 		cmocka_unit_test(test_exact_joins_nothing),
 		cmocka_unit_test(test_nothing),
 	};
