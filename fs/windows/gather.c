@@ -48,6 +48,13 @@ static int by_context(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
+/* Lines and loops are parts of the call above, which has their time: what they cost is below. */
+static bool is_part(const struct gathering *g, uint32_t context)
+{
+	uint8_t kind = pm_tree_frame(g->whole, context)->kind;
+	return kind == PM_KIND_LINE || kind == PM_KIND_LOOP;
+}
+
 /* In pre-order, a context comes after its ancestors. */
 static int lots_sum(struct gathering *g)
 {
@@ -67,10 +74,10 @@ static int lots_sum(struct gathering *g)
 		if (!above)
 			continue;
 		above->lent += lot->lent;
-		if (!g->samples)
-			above->excl -= lot->incl;
-		else
+		if (g->samples || is_part(g, parent))
 			above->incl += lot->incl;
+		if (!g->samples && !is_part(g, parent))
+			above->excl -= lot->incl;
 		if (g->samples && pm_tree_frame(g->whole, lot->context)->nested)
 			above->calls += lot->calls;
 	}

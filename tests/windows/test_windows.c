@@ -607,6 +607,41 @@ static void test_beyond_64_bits(void **state)
 	fake_free(f);
 }
 
+/* Lines between calls have no calls of their own: what they cost is that of the calls below. */
+static void test_lines_between_calls(void **state)
+{
+	const struct pmfs_span part = {20, 50, false};
+	struct fake *f = fake_new();
+	fake_call(f, 1, 0, fake_function(f, "main", "main.c", 1));
+	fake_line(f, 2, 1, "main.c", 3);
+	fake_call(f, 3, 2, fake_function(f, "work", "main.c", 5));
+	f->profile.traces_are_calls = true;
+	f->duration_ns = 100;
+	uint32_t thread = fake_thread(f, 0, 0);
+	fake_sample(f, thread, 0, 1);
+	fake_sample(f, thread, 10, 3);
+	f->threads_data[thread].samples[0].duration_ns = 100;
+	f->threads_data[thread].samples[1].duration_ns = 30;
+	static const uint64_t expected[][PM_CALLS_N_METRICS] = {
+		{[PM_CALLS_INCL] = 30, [PM_CALLS_EXCL] = 10}, {[PM_CALLS_INCL] = 20},
+		{[PM_CALLS_INCL] = 20, [PM_CALLS_EXCL] = 20}};
+	struct pmfs_index x;
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, NULL), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &part, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(tree->n_contexts, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t k = 0; k < PM_CALLS_N_METRICS; k++)
+			assert_int_equal(value_of(p, i, k), expected[i][k]);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_broken_and_empty),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_beyond_64_bits),
+		cmocka_unit_test(test_lines_between_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
