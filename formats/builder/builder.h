@@ -204,6 +204,9 @@ enum { PM_REC_KEYS = 4 /* levels at most */ };
 uint32_t pm_rec_thread(
 	struct pm_recording *r, const struct pm_rec_key *keys, unsigned n, struct pm_bytes name);
 
+/* It is none by itself: further calls of a thread that overlap, or calls of no thread. */
+void pm_rec_lane(struct pm_recording *r, uint32_t thread);
+
 /* The thread is a GPU's stream. */
 void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread);
 

@@ -559,6 +559,12 @@ uint32_t pm_rec_thread(
 	return r->failed ? PM_REC_BAD : i;
 }
 
+void pm_rec_lane(struct pm_recording *r, uint32_t thread)
+{
+	if (!r->failed && thread < r->n_threads)
+		r->threads[thread].is_lane = true;
+}
+
 void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread)
 {
 	if (!r->failed && thread < r->n_threads)

@@ -34,7 +34,7 @@ struct pm_rec_cell {
 
 struct pm_rec_thread_of {
 	uint32_t n;
-	bool on_gpu;
+	bool on_gpu, is_lane;
 	uint16_t key[PM_REC_KEYS]; /* index in keys */
 	bool is_text[PM_REC_KEYS];
 	uint64_t value[PM_REC_KEYS]; /* a number, or an index in thread_texts */

@@ -338,8 +338,10 @@ static int list_threads(struct pm_recording *r, struct pm_rec_whole *w)
 			.n_identity = t->n,
 			.identity = ids,
 			.on_gpu = t->on_gpu,
+			.is_lane = t->is_lane,
 			.name = w->tree->texts[t->name],
 			.process = w->tree->texts[t->process]};
+		w->threads.n_lanes += t->is_lane;
 		if (i < r->n_traces && r->traces[i].n > 0) {
 			threads[i].has_trace = true;
 			threads[i].n_samples = r->traces[i].n;

@@ -111,6 +111,8 @@ static uint32_t add_lane(struct numbering *n, uint32_t thread, uint32_t lane)
 	struct pm_bytes process = process_name(&t->processes[th->process]);
 	if (process.len)
 		pm_rec_process_name(t->r, added, process);
+	if (lane > 1)
+		pm_rec_lane(t->r, added);
 	t->has_lanes |= lane > 1;
 	return added;
 }
@@ -385,6 +387,7 @@ static uint32_t add_async_lane(
 	pm_text_bytes(&name, tree->cat);
 	struct pm_bytes shown = lane_name(t, pm_text_view(&name), nth);
 	uint32_t thread = pm_rec_thread(t->r, keys, 2, shown);
+	pm_rec_lane(t->r, thread);
 	struct pm_bytes process = process_name(&t->processes[tree->process]);
 	if (process.len)
 		pm_rec_process_name(t->r, thread, process);

@@ -62,6 +62,9 @@ static void fill_threads(struct pmfs_contents *c)
 	}
 	c->threads = *c->x->threads;
 	c->threads.n = c->n;
+	c->threads.n_lanes = 0;
+	for (uint32_t i = 0; i < c->n; i++)
+		c->threads.n_lanes += c->items[i].is_lane;
 	c->threads.threads = c->items;
 }
 

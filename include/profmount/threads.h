@@ -15,6 +15,8 @@ struct pm_thread {
 	uint32_t id; /* thread_id */
 	uint32_t n_identity;
 	const struct pm_identity *identity; /* in stored order: the levels of its directory */
+	/* No thread by itself: further calls of one that overlap, or calls of no thread. */
+	bool is_lane;
 	bool has_trace;
 	bool on_gpu; /* a GPU's stream; those with an identity gpu… are, too: see pm_time_of */
 	uint64_t n_samples;   /* of the trace; known in O(1) */
@@ -24,7 +26,7 @@ struct pm_thread {
 };
 
 struct pm_threads {
-	uint32_t n;
+	uint32_t n, n_lanes; /* lanes among them */
 	const struct pm_thread *threads;
 	uint32_t n_keys;
 	const char *const

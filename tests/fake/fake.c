@@ -304,6 +304,12 @@ uint32_t fake_thread(struct fake *f, uint64_t rank, uint64_t thread)
 	return n;
 }
 
+void fake_lane(struct fake *f, uint32_t thread)
+{
+	((struct pm_thread *)(uintptr_t)f->threads.threads)[thread].is_lane = true;
+	f->threads.n_lanes++;
+}
+
 uint32_t fake_text(struct fake *f, const char *text)
 {
 	return text ? pm_tree_text(f->builder, pm_bytes_of(text), true) : 0;

@@ -60,6 +60,9 @@ struct pm_metric *fake_metric_of(struct fake *f, uint32_t id);
 /* A thread rank=RANK, thread=THREAD with a trace. Returns its index; thread_id is 10 + index. */
 uint32_t fake_thread(struct fake *f, uint64_t rank, uint64_t thread);
 
+/* It is a lane of another one. */
+void fake_lane(struct fake *f, uint32_t thread);
+
 /* A function without an id of its own; `file` may be NULL. Returns its index. */
 uint32_t fake_function(struct fake *f, const char *name, const char *file, uint32_t line);
 

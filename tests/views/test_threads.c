@@ -359,6 +359,25 @@ static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 		"2|||||60|60|60|0|1|1|0|1|0|13|||main\n");
 }
 
+/* A lane of a thread is none by itself: it is not compared with threads, and not counted. */
+static void test_lanes_are_no_threads(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	for (uint32_t t = 0; t < 3; t++) {
+		fake_thread(f, 0, t);
+		fake_value(f, t, 1, 1, 20 + 20 * t);
+	}
+	fake_lane(f, 2);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "info.json", 0);
+	assert_non_null(strstr(text, "\"threads\": 2,"));
+	free(text);
+	pmfs_model_free(m);
+	assert_imbalance(f,
+		"context_id|" SPREADS "1|||||20|30|40|10|2|2|0|1.3333333333333333|10|11|||main\n");
+}
+
 /*
  * Two ranks of two threads, and one without any cost. Thread 0 of rank 1 alone writes: a loss of
  * all that it takes. No worker writes: they are not compared.
@@ -579,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_trace_long_before_the_origin),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
 		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
+		cmocka_unit_test(test_lanes_are_no_threads),
 		cmocka_unit_test(test_what_one_rank_does_alone_is_an_imbalance),
 		cmocka_unit_test(test_imbalance_is_of_work_and_waiting_apart),
 		cmocka_unit_test(test_imbalance_of_functions_is_over_all_threads),

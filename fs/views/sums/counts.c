@@ -9,7 +9,7 @@ static void count_threads(
 	c->threads = c->samples = PM_NO_TIME;
 	if (!p->ops->threads)
 		return;
-	c->threads = threads->n;
+	c->threads = threads->n - threads->n_lanes;
 	c->samples = 0;
 	for (uint32_t i = 0; i < threads->n; i++)
 		if (threads->threads[i].has_trace)

@@ -143,6 +143,8 @@ static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_
 		a->outside[i] = NAN;
 	for (uint32_t i = 0; r == 0 && i < a->threads->n; i++) {
 		struct pm_error why = {.code = 0};
+		if (a->threads->threads[i].is_lane)
+			continue;
 		r = read_thread(a, i, &why);
 		if (pmfs_is_unreadable(r)) /* damage.csv says so */
 			r = 0;

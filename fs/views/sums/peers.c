@@ -57,7 +57,7 @@ static int number_threads(struct peers_part *part, const struct pm_threads *thre
 	for (uint32_t i = 0; good && i < threads->n; i++) {
 		uint64_t number = rank_of(threads, &threads->threads[i]);
 		rank[i] = kind[i] = PM_NONE;
-		if (number == PM_NO_TIME)
+		if (number == PM_NO_TIME || threads->threads[i].is_lane)
 			continue;
 		uint32_t *index = pm_map_put(&ranks, number, part->peers.n_ranks, &is_new);
 		pm_text_clear(&text);
@@ -116,12 +116,13 @@ static int peers_fill(void *owner, void *p, struct pm_error *err)
 	if (!rank || !kind || !number_of || !by_rank || !of_kind || !first || !n_of || !ranks_of ||
 		!last || number_threads(part, threads, rank, kind, number_of) < 0)
 		return pmfs_no_memory(err);
-	*peers = (struct pmfs_peers){threads->n, peers->n_ranks, rank, number_of, by_rank, 0,
-		peers->n_kinds, kind, n_of, of_kind, first, ranks_of};
+	*peers = (struct pmfs_peers){threads->n - threads->n_lanes, threads->threads,
+		peers->n_ranks, rank, number_of, by_rank, 0, peers->n_kinds, kind, n_of, of_kind,
+		first, ranks_of};
 	list_by(rank, NULL, threads->n, peers->n_ranks, first, by_rank);
 	uint32_t n_ranked = first[peers->n_ranks];
 	for (uint32_t i = 0; i < threads->n; i++)
-		if (rank[i] == PM_NONE)
+		if (rank[i] == PM_NONE && !threads->threads[i].is_lane)
 			by_rank[n_ranked++] = i;
 	list_by(kind, empty->empty, threads->n, peers->n_kinds, first, of_kind);
 	memset(last, 0xff, n * size);
@@ -174,6 +175,8 @@ void pmfs_spread_extend(struct pmfs_spread *s, uint32_t n)
 void pmfs_peers_add(const struct pmfs_peers *p, struct pmfs_spread *s, uint64_t *kinds,
 	double value, uint32_t thread)
 {
+	if (p->threads[thread].is_lane)
+		return;
 	pmfs_spread_add(s, value, thread);
 	if (p->n_words == 0 || p->kind[thread] == PM_NONE || !kinds)
 		s->n_apart++;

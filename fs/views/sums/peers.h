@@ -25,7 +25,8 @@ void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread);
 void pmfs_spread_extend(struct pmfs_spread *s, uint32_t n);
 
 struct pmfs_peers {
-	uint32_t n_threads;
+	uint32_t n_threads; /* without lanes (pm_thread.is_lane), which are none of them */
+	const struct pm_thread *threads;
 	uint32_t n_ranks;          /* different ranks */
 	const uint32_t *rank;      /* by thread: index of its rank, or PM_NONE */
 	const uint64_t *number_of; /* by that index: the rank */
@@ -42,7 +43,8 @@ struct pmfs_peers {
 /* Computed on the first call; owned by the model. */
 int pmfs_peers(struct pmfs_model *m, const struct pmfs_peers **ret, struct pm_error *err);
 
-/* Adds a thread's value to a spread and to the set of kinds that have one: n_words words, or NULL.
+/* Adds a thread's value, unless it is a lane, to a spread and to the set of kinds that have one:
+ * n_words words, or NULL.
  */
 void pmfs_peers_add(const struct pmfs_peers *p, struct pmfs_spread *s, uint64_t *kinds,
 	double value, uint32_t thread);

@@ -86,8 +86,8 @@ int pmfs_worst_imbalances(struct pmfs_model *m, double whole, bool waiting,
 	const struct pmfs_columns *columns;
 	*ret = (struct pmfs_worst_list){.n = 0};
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0 || threads->n < 2 ||
-		columns->n == 0 || !(whole > 0))
+	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0 ||
+		threads->n - threads->n_lanes < 2 || columns->n == 0 || !(whole > 0))
 		return r;
 	if ((r = pmfs_model_tree(m, &c.tree, err)) < 0 || (r = pmfs_works(m, &ret->work, err)) < 0)
 		return r;
