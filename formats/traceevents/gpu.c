@@ -111,9 +111,9 @@ static struct pm_bytes stream_name(struct tev_reading *t, uint32_t thread)
 	const struct tev_process *p = &t->processes[th->process];
 	pm_text_clear(&t->scratch);
 	pm_text_str(&t->scratch, "process=");
-	pm_text_i64(&t->scratch, p->is_text ? 0 : p->pid);
+	pm_text_i64(&t->scratch, p->number);
 	pm_text_str(&t->scratch, "/thread=");
-	pm_text_i64(&t->scratch, th->is_text ? 0 : th->tid);
+	pm_text_i64(&t->scratch, th->number);
 	if (t->scratch.failed)
 		tev_no_memory(t);
 	else

@@ -554,6 +554,11 @@ void tev_place(struct tev_reading *t)
 	bool ok = order && n.order && n.pid && n.tid &&
 		pm_sort_with(n.order, n.n, sizeof(*n.order), by_first_call, t) == 0 &&
 		number_threads(&n);
+	for (size_t i = 0; ok && i < n.n; i++) {
+		struct tev_thread *th = &t->threads[n.order[i]];
+		th->number = n.tid[n.order[i]];
+		t->processes[th->process].number = n.pid[th->process];
+	}
 	if (!ok)
 		tev_no_memory(t);
 	if (ok && t->origin != TEV_NO_NUMBER)

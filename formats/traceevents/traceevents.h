@@ -163,6 +163,7 @@ struct tev_process {
 	int64_t pid;
 	struct pm_bytes text, name;
 	int64_t last;
+	int64_t number; /* of its directory, once threads are numbered */
 };
 
 struct tev_thread {
@@ -173,6 +174,7 @@ struct tev_thread {
 	int64_t last; /* the latest time of an event; TEV_NO_NUMBER: none */
 	uint32_t first_call;
 	size_t n_calls;
+	int64_t number;        /* as of its process */
 	struct pm_bytes shown; /* as the directory is called, once a table needs it */
 };
 

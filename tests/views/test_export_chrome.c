@@ -148,6 +148,62 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 	views_done(m, f);
 }
 
+/* A child that ends one unit of the clock after its parent stays in it: not two, nor others. */
+static void test_children_may_end_a_unit_late(void **state)
+{
+	static const uint64_t calls[][3] = {
+		{1000, 10000, 1}, {5000, 7000, 2}, {21000, 10000, 1}, {25000, 8000, 2}};
+	struct fake *f = fake_with_thread();
+	f->origin_ns = 1000;
+	f->profile.traces_are_calls = true;
+	f->profile.has_modules = false;
+	fake_timed(f, 1, 0, "outer", 100);
+	fake_timed(f, 2, 1, "inner", 40);
+	add_calls(f, calls, sizeof(calls) / sizeof(*calls));
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	/* clang-format off */
+	assert_export(m, CHROME, PM_NONE,
+		HEAD("app", "") PROCESS("0", "rank 0")
+		"," THREAD("0", "0", "thread 0", "0")
+		"," THREAD("0", "1", "thread 0 (2)", "0")
+		"," SLICE("0", "0", "0.000", "10.000", "outer")
+		"," SLICE("0", "0", "4.000", "7.000", "inner")
+		"," SLICE("0", "0", "20.000", "10.000", "outer")
+		"," SLICE("0", "1", "24.000", "8.000", "inner") TAIL);
+	/* clang-format on */
+	views_done(m, f);
+}
+
+/* Async calls are begun and ended by events with an id, so that they are async where it is read. */
+static void test_async_calls_stay_async(void **state)
+{
+	static const char *const keys[] = {"rank", "async"};
+	static const uint64_t calls[][3] = {
+		{1000, 10, 1}, {1002, 3, 2}, {1006, 0, 2}, {1020, 5, 1}};
+	struct fake *f = fake_with_thread();
+	f->origin_ns = 1000;
+	f->profile.traces_are_calls = true;
+	f->profile.has_modules = false;
+	f->threads.keys = keys;
+	fake_lane(f, 0);
+	fake_timed(f, 1, 0, "req", 100);
+	fake_timed(f, 2, 1, "dns", 40);
+	add_calls(f, calls, sizeof(calls) / sizeof(*calls));
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+#define ASYNC(phase, ts, name)                                                                     \
+	"\n{\"ph\":\"" phase "\",\"pid\":0,\"tid\":0,\"ts\":" ts ",\"id\":1,\"name\":\"" name "\"}"
+	/* clang-format off */
+	assert_export(m, CHROME, PM_NONE,
+		HEAD("app", "") PROCESS("0", "rank 0")
+		"," THREAD("0", "0", "async 0", "0")
+		"," ASYNC("b", "0.000", "req") "," ASYNC("b", "0.002", "dns")
+		"," ASYNC("e", "0.005", "dns") "," ASYNC("b", "0.006", "dns")
+		"," ASYNC("e", "0.006", "dns") "," ASYNC("e", "0.010", "req")
+		"," ASYNC("b", "0.020", "req") "," ASYNC("e", "0.025", "req") TAIL);
+	/* clang-format on */
+	views_done(m, f);
+}
+
 /* ---- what stands beside calls ---- */
 
 /* Rows seq, time, number, text: row i at i us; a: their number, b: the first one's seq. */
@@ -376,6 +432,8 @@ int main(void)
 		cmocka_unit_test(test_common_frames_of_samples_stay_open),
 		cmocka_unit_test(test_a_trace_that_cannot_be_read_takes_no_other_along),
 		cmocka_unit_test(test_calls_that_overlap_stand_on_lanes),
+		cmocka_unit_test(test_children_may_end_a_unit_late),
+		cmocka_unit_test(test_async_calls_stay_async),
 		cmocka_unit_test(test_counters_instants_and_fields_stand_beside_calls),
 		cmocka_unit_test(test_of_too_many_counters_every_nth_stands),
 		cmocka_unit_test(test_too_many_slices_lose_the_deepest_levels),

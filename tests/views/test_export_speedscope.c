@@ -149,6 +149,32 @@ static void test_calls_follow_in_order_of_time(void **state)
 	views_done(m, f);
 }
 
+/* Samples with times, too: frames that consecutive samples have in common stay open. */
+static void test_samples_follow_in_order_of_time(void **state)
+{
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	f->origin_ns = 1000;
+	fake_timed(f, 1, 0, "main", 100);
+	fake_timed(f, 2, 1, "work", 40);
+	fake_sample(f, 0, 1000, 1);
+	fake_sample(f, 0, 1010, 2);
+	fake_sample(f, 0, 1030, 1);
+	fake_sample(f, 0, 1040, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, SPEEDSCOPE, 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+	/* clang-format off */
+	assert_non_null(strstr(text.p,
+		"{\"type\":\"evented\",\"name\":\"in order of time, rank=0/thread=0\","
+		"\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":40,\"events\":["
+		EVENT("O", "0", "0") "," EVENT("O", "1", "10") "," EVENT("C", "1", "30") ","
+		EVENT("C", "0", "40") "]}"));
+	/* clang-format on */
+	pm_text_done(&text);
+	views_done(m, f);
+}
+
 static void test_without_metrics_it_is_absent(void **state)
 {
 	struct fake *f = fake_new();
@@ -165,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_threads_beyond_the_limit_are_counted_in_the_name),
 		cmocka_unit_test(test_metrics_without_cost_are_left_out),
 		cmocka_unit_test(test_calls_follow_in_order_of_time),
+		cmocka_unit_test(test_samples_follow_in_order_of_time),
 		cmocka_unit_test(test_without_metrics_it_is_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

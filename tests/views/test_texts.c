@@ -174,6 +174,28 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 	views_done(m, f);
 }
 
+/* Shares of a difference are of what increases and decreases add up to, which is said. */
+static void test_shares_of_differences_are_of_amounts(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "more", NULL, 0));
+	fake_call(f, 2, 0, fake_function(f, "less", NULL, 0));
+	for (uint32_t metric = 1; metric <= 2; metric++) {
+		fake_metric_of(f, metric)->decreases = true;
+		fake_value(f, 0, 1, metric, 60);
+		fake_value(f, 0, 2, metric, -40);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "summary.txt", 0);
+	assert_non_null(strstr(text, "\ntotal    20 ns time_ns, "));
+	assert_non_null(strstr(text, "\nshares   of 100 ns: "));
+	assert_non_null(strstr(text, "\n  60.0%"));
+	assert_null(strstr(text, "unaccounted"));
+	free(text);
+	views_done(m, f);
+}
+
 static void test_summary_of_nothing_says_so(void **state)
 {
 	struct fake *f = fake_new();
@@ -443,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
+		cmocka_unit_test(test_shares_of_differences_are_of_amounts),
 		cmocka_unit_test(test_summary_of_nothing_says_so),
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
 		cmocka_unit_test(test_readme_queries_all_threads_whatever_their_keys),

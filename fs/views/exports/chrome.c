@@ -71,9 +71,12 @@ static void end_event(struct pmfs_chrome *c, struct pm_bytes name, struct pm_byt
 
 void pmfs_chrome_slice(struct pmfs_chrome *c, const struct pmfs_chrome_slice *slice)
 {
-	start_event(c, slice->length_ns ? 'X' : 'i', slice->pid, slice->tid);
-	add_us(c, ",\"ts\":", slice->start_ns);
-	if (slice->length_ns)
+	char phase = slice->phase ? slice->phase : slice->length_ns ? 'X' : 'i';
+	start_event(c, phase, slice->pid, slice->tid);
+	add_us(c, ",\"ts\":", slice->start_ns + (phase == 'e' ? slice->length_ns : 0));
+	if (slice->phase)
+		pm_text_printf(c->out, ",\"id\":%llu", (unsigned long long)slice->id);
+	else if (slice->length_ns)
 		add_us(c, ",\"dur\":", slice->length_ns);
 	else
 		pm_text_str(c->out, ",\"s\":\"t\"");

@@ -34,6 +34,10 @@ struct pmfs_chrome_slice {
 	struct pm_bytes name;
 	struct pm_bytes cat;  /* category, or empty */
 	struct pm_bytes args; /* a JSON object, or empty */
+	/* Of calls of no thread: 'b' or 'e', the begin or end of one that nests in others of its
+	 * id. */
+	char phase;
+	uint64_t id;
 };
 
 void pmfs_chrome_slice(struct pmfs_chrome *c, const struct pmfs_chrome_slice *slice);

@@ -1,6 +1,8 @@
 /*
  * trace.json: the traces of all threads, or of one, as Chrome trace events.
  */
+#include <stdlib.h>
+
 #include "formats/common/json.h"
 #include "fs/views/exports/chrome.h"
 #include "fs/views/exports/chromeseries.h"
@@ -20,6 +22,8 @@ struct writing {
 	uint64_t step; /* every so many counters and instants; 0: none */
 	struct pmfs_chrome chrome;
 	struct pm_text scratch;
+	size_t *open; /* async calls that have not ended, outermost first */
+	size_t n_open;
 };
 
 /* ---- events ---- */
@@ -58,7 +62,8 @@ static void write_thread(struct writing *w, uint32_t thread)
 	}
 }
 
-static void write_slice(struct writing *w, size_t i)
+/* phase: 0, or of a call of no thread 'b' or 'e' (chrome.h). */
+static void write_slice(struct writing *w, size_t i, char phase)
 {
 	const struct pmfs_slice *slice = &w->slices.slices[i];
 	const struct pmfs_track *track = &w->tracks.tracks[slice->thread];
@@ -73,8 +78,50 @@ static void write_slice(struct writing *w, size_t i)
 		.length_ns = slice->end_ns - slice->start_ns,
 		.name = pmfs_stacks_name(w->tree, frame, &w->scratch),
 		.cat = has_category ? w->tree->texts[frame->module] : (struct pm_bytes){0},
-		.args = pmfs_call_args_of(&w->args, i)};
+		.args = phase == 'e' ? (struct pm_bytes){0} : pmfs_call_args_of(&w->args, i),
+		.phase = phase,
+		.id = (uint64_t)slice->thread * 64 + slice->lane + 1};
 	pmfs_chrome_slice(&w->chrome, &event);
+}
+
+static void end_async(struct writing *w, const struct pmfs_slice *next)
+{
+	while (w->n_open > 0) {
+		size_t i = w->open[w->n_open - 1];
+		const struct pmfs_slice *last = &w->slices.slices[i];
+		bool nests = next && next->thread == last->thread && next->lane == last->lane &&
+			last->depth < next->depth && next->end_ns <= last->end_ns;
+		if (nests)
+			return;
+		write_slice(w, i, 'e');
+		w->n_open--;
+	}
+}
+
+/* Calls of no thread: a begin and an end each, of one id on each lane. */
+static void write_async_lane(struct writing *w, size_t from, size_t to, uint32_t lane)
+{
+	for (size_t i = from; i < to && !w->chrome.out->failed; i++) {
+		if (w->slices.slices[i].lane != lane)
+			continue;
+		end_async(w, &w->slices.slices[i]);
+		write_slice(w, i, 'b');
+		w->open[w->n_open++] = i;
+	}
+	end_async(w, NULL);
+}
+
+static void write_slices(struct writing *w)
+{
+	for (size_t i = 0, end; i < w->slices.n && !w->chrome.out->failed; i = end) {
+		uint32_t thread = w->slices.slices[i].thread;
+		bool async = pm_time_of(w->tracks.threads, thread) == PM_TIME_ASYNC;
+		for (end = i; end < w->slices.n && w->slices.slices[end].thread == thread; end++)
+			if (!async)
+				write_slice(w, end, 0);
+		for (uint32_t lane = 0; async && lane < w->tracks.tracks[thread].n_lanes; lane++)
+			write_async_lane(w, i, end, lane);
+	}
 }
 
 static int write_events(struct writing *w, struct pm_error *err)
@@ -82,8 +129,7 @@ static int write_events(struct writing *w, struct pm_error *err)
 	int r = write_processes(w, err);
 	for (uint32_t i = 0; i < w->tracks.threads->n; i++)
 		write_thread(w, i);
-	for (size_t i = 0; i < w->slices.n && !w->chrome.out->failed; i++)
-		write_slice(w, i);
+	write_slices(w);
 	if (r == 0 && w->step > 0)
 		r = pmfs_chrome_add_series(w->model, &w->chrome,
 			w->tracks.processes.n ? pmfs_tracks_pid(&w->tracks, 0) : 0, w->step, err);
@@ -159,6 +205,9 @@ int pmfs_chrome_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	r = pmfs_tracks_make(threads, thread, &w.slices, &w.tracks, err);
 	if (r == 0)
 		r = pmfs_call_args_make(w.model, &w.slices, &w.args, err);
+	w.open = malloc((w.slices.n + 1) * sizeof(*w.open));
+	if (r == 0 && !w.open)
+		r = pmfs_no_memory(err);
 	if (r == 0 && thread == PM_NONE)
 		r = pmfs_chrome_series_step(w.model, &w.step, err);
 	if (r == 0)
@@ -166,6 +215,7 @@ int pmfs_chrome_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pmfs_slices_done(&w.slices);
 	pmfs_tracks_done(&w.tracks);
 	pmfs_call_args_done(&w.args);
+	free(w.open);
 	pm_text_end(&w.scratch, out);
 	return r < 0 ? r : pm_text_status(out);
 }

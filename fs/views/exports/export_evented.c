@@ -36,14 +36,30 @@ static void write_event(
 	pm_json_close(w->j, '}');
 }
 
+/* Where the innermost open slice ends: not after those around it. */
+static uint64_t end_of(const struct writing *w)
+{
+	uint64_t end = UINT64_MAX;
+	for (size_t i = w->n_open; i-- > 0;) {
+		uint64_t one = w->slices.slices[w->open[i]].end_ns;
+		end = one < end ? one : end;
+		if (one > end)
+			break;
+	}
+	return end;
+}
+
 /* Ends the open slices that do not contain the slice; with NULL, all of them. */
 static void close_until(struct writing *w, const struct pmfs_slice *next)
 {
 	while (w->n_open > 0) {
 		const struct pmfs_slice *last = &w->slices.slices[w->open[w->n_open - 1]];
-		if (next && last->depth < next->depth && next->end_ns <= last->end_ns)
+		/* On one lane, what begins before it ends nests in it. */
+		bool nests = next && last->depth < next->depth &&
+			(next->end_ns <= last->end_ns || next->start_ns < last->end_ns);
+		if (nests)
 			return;
-		write_event(w, "C", last, last->end_ns);
+		write_event(w, "C", last, end_of(w));
 		w->n_open--;
 	}
 }
@@ -127,7 +143,7 @@ int pmfs_evented_write(struct pmfs_model *m, uint32_t thread, struct pmfs_frame_
 	struct pm_json *j, struct pm_error *err)
 {
 	struct writing w = {.model = m, .places = places, .j = j};
-	if (!pmfs_model_profile(m)->traces_are_calls)
+	if (!pmfs_model_profile(m)->ops->samples)
 		return 0;
 	int r = pmfs_slices_make(m, thread, &w.slices, err);
 	if (r < 0)

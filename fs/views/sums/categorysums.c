@@ -10,6 +10,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 #include "fs/views/sums/rollups.h"
+#include "fs/views/sums/totals.h"
 
 struct grouping {
 	const uint8_t *of;
@@ -61,6 +62,11 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
 		if (!isnan(s->cells[i * s->columns->n + own]))
 			s->whole += s->cells[i * s->columns->n + own];
 	int r = s->whole != 0 ? 0 : inclusive_at_top(m, tree, &s->whole, err);
+	if (r == 0 && s->columns->n > 0 && s->columns->columns[0].decreases) {
+		const struct pmfs_totals *totals;
+		r = pmfs_totals(m, &totals, err);
+		s->whole = r < 0 ? 0 : totals->busy;
+	}
 	s->busy = s->whole;
 	uint32_t nothing = pm_tree_find(tree, 0);
 	if (r < 0 || nothing == PM_NONE || own == PM_NONE)

@@ -109,12 +109,28 @@ static int add_all(struct summing *s, struct totals_part *part, struct pm_error 
 	return r < 0 ? r : add_stored(s, part, err);
 }
 
+/* Of a difference: what all increases and decreases add up to. */
+static int add_amounts(struct summing *s, struct pmfs_totals *ret, struct pm_error *err)
+{
+	uint32_t own = s->columns->first_excl != PM_NONE ? s->columns->first_excl : 0;
+	int r = 0;
+	ret->of_amounts = true;
+	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
+		r = pmfs_run_cells(s->model, i, false, s->cells, err);
+		if (r == 0 && isfinite(s->cells[own]))
+			ret->busy += fabs(s->cells[own]);
+	}
+	return r;
+}
+
 /* What context 0 of a window costs. */
 static int find_idle(
 	struct summing *s, const double *of, struct pmfs_totals *ret, struct pm_error *err)
 {
 	if (s->columns->n == 0)
 		return 0;
+	if (s->columns->columns[0].decreases)
+		return add_amounts(s, ret, err);
 	ret->busy = of[0];
 	uint32_t context = pm_tree_find(s->tree, 0), column = s->column[0];
 	if (context == PM_NONE)
@@ -211,8 +227,8 @@ static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct
 {
 	struct pmfs_stacks s;
 	double sum = 0;
-	if (w->columns->n == 0 || !w->in_contexts[0])
-		return 0; /* there are no exports */
+	if (w->columns->n == 0 || !w->in_contexts[0] || w->of_amounts)
+		return 0; /* there are no exports, or of increases alone */
 	const struct pmfs_column *c = &w->columns->columns[0];
 	int r = pmfs_stacks_make(m, 0, PM_NONE, PM_NONE, &s, err);
 	if (r < 0)

@@ -14,9 +14,11 @@ struct pmfs_totals {
 	const struct pmfs_columns *columns;
 	/*
 	 * Of the primary quantity: the part in which nothing runs, which is a cost in windows, and
-	 * the rest. Shares, the hot path, and pictures are of what is busy.
+	 * the rest. Shares, the hot path, and pictures are of what is busy; where some own costs
+	 * are negative, that is the sum of their amounts.
 	 */
 	double idle, busy;
+	bool of_amounts;
 };
 
 /*

@@ -81,6 +81,11 @@ void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 	add_amount(out, &c->columns[0], totals->of[0]);
 	pm_text_printf(out, " %s, the primary quantity%s\n", c->lead,
 		chosen ? " (choose another with -o metric=NAME)" : "");
+	if (totals->of_amounts) {
+		pm_text_str(out, "shares   of ");
+		add_amount(out, &c->columns[0], totals->busy);
+		pm_text_str(out, ": what increases and decreases add up to\n");
+	}
 	add_others(out, c, totals);
 }
 
