@@ -8,6 +8,7 @@ directory, as libFuzzer leaves it. With KEEP=FOLDER in the environment the input
 FOLDER/TARGET, and are seeds the next time. Runs repeat each other unless SEED=NUMBER differs: what a change broke must
 not depend on luck.
 """
+import concurrent.futures
 import glob
 import gzip
 import os
@@ -148,8 +149,13 @@ def executions(log):
     return f"{int(found[-1]):,} executions" if found else log.strip().splitlines()[-1]
 
 
-def fuzz(name, seeds):
+def fuzz(name):
     """True if no input failed."""
+    with tempfile.TemporaryDirectory(prefix="profmount-fuzz-") as seeds:
+        return fuzz_from(seeds, name)
+
+
+def fuzz_from(seeds, name):
     program = os.path.join(BUILD, "tests/fuzz/fuzz_" + name)
     if not os.access(program, os.X_OK):
         print(name, "FAILED: not built", flush=True)
@@ -159,23 +165,21 @@ def fuzz(name, seeds):
         folders.insert(0, os.path.join(os.environ["KEEP"], name))
         os.makedirs(folders[0], exist_ok=True)
     make_seeds(name, seeds)
-    # Without this UBSan reports and goes on, and the target counts as sound.
-    os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     done = subprocess.run([program, f"-max_total_time={SECONDS}", f"-seed={os.environ.get('SEED', 1)}", "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}",
                            "-print_final_stats=1", *folders], capture_output=True, text=True, errors="replace", check=False)
     good = done.returncode == 0
-    print(name, "ok" if good else "FAILED", executions(done.stderr), flush=True)
-    if not good:
-        print(done.stderr[-4000:])
+    print(name, "ok" if good else "FAILED", executions(done.stderr) + ("" if good else "\n" + done.stderr[-4000:]), flush=True)
     return good
 
 
 def main():
     names = sys.argv[3:] or sorted(os.path.basename(p)[5:-2] for p in glob.glob(HERE + "/fuzz_*.c"))
-    names, failed = [n for n in names if n != "main"], 0
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix="profmount-fuzz-") as seeds:
-            failed += not fuzz(name, seeds)
+    names = [n for n in names if n != "main"]
+    # Without this UBSan reports and goes on, and the target counts as sound.
+    os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    # Each runs one thread.
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        failed = len(names) - sum(pool.map(fuzz, names))
     print(f"{len(names) - failed} passed, {failed} failed")
     return failed > 0
 
