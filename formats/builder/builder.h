@@ -294,6 +294,9 @@ void pm_rec_sheet(
 void pm_rec_document(struct pm_recording *r, const struct pm_named_doc *document);
 void pm_rec_collection(struct pm_recording *r, const struct pm_collection *collection);
 
+/* Numbers over time, and other events beside calls: what it points to lives as long. */
+void pm_rec_series(struct pm_recording *r, const struct pm_series *series);
+
 /* Root entries that only this source has, for README.txt: constants. */
 void pm_rec_note(struct pm_recording *r, const char *name, const char *text);
 

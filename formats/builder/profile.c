@@ -286,6 +286,16 @@ static int documents(const struct pm_profile *p, const struct pm_named_doc **ret
 	return 0;
 }
 
+static int series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pm_recording *r = &opened_of(p)->recording;
+	(void)err;
+	*ret = r->series;
+	*ret_n = r->n_series;
+	return 0;
+}
+
 static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err)
 {
@@ -344,6 +354,7 @@ static const struct pm_profile_ops all_ops = {
 	.flat = flat,
 	.documents = documents,
 	.collections = collections,
+	.series = series,
 	.facts = facts,
 	.remarks = remarks,
 	.damage = damage,

@@ -67,6 +67,7 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->circle_of);
 	free(r->circles);
 	free(r->collections);
+	free(r->series);
 	free(r->depths);
 	free(r->events);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
@@ -780,6 +781,12 @@ void pm_rec_document(struct pm_recording *r, const struct pm_named_doc *document
 {
 	if (has_room(r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
 		r->documents[r->n_documents++] = *document;
+}
+
+void pm_rec_series(struct pm_recording *r, const struct pm_series *series)
+{
+	if (has_room(r, &r->series, r->n_series, &r->series_room, sizeof(*r->series)))
+		r->series[r->n_series++] = *series;
 }
 
 void pm_rec_collection(struct pm_recording *r, const struct pm_collection *collection)

@@ -114,6 +114,8 @@ struct pm_recording {
 	struct pm_text remarks;
 	struct pm_named_doc *documents;
 	size_t n_documents, document_room;
+	struct pm_series *series;
+	size_t n_series, series_room;
 	struct pm_collection *collections;
 	size_t n_collections, collection_room;
 	struct pm_note notes[8]; /* the last one is empty */

@@ -399,6 +399,7 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 	case 'e':
 	case 'S':
 	case 'F': take_mark(t, e, thread); break;
+	case 'C': tev_count(t, e, t->threads[thread].process); break;
 	default: break;
 	}
 	if (!t->has_fractions && strchr("XBEbeSF", e->phase) &&
@@ -563,8 +564,11 @@ static void reading_done(struct tev_reading *t)
 	pm_strtab_done(&t->thread_keys);
 	pm_strtab_done(&t->process_keys);
 	pm_strtab_done(&t->async_keys);
+	pm_strtab_done(&t->counter_keys);
 	pm_map_done(&t->numbered);
 	pm_arena_done(&t->arena);
+	free(t->counters);
+	free(t->numbers);
 	free(t->links);
 	free(t->gaps);
 	free(t->spots);
@@ -586,9 +590,12 @@ int tev_read(struct pm_recording *r, struct pm_error *err)
 	t->base = t->origin = t->total_origin = TEV_NO_NUMBER;
 	t->function_keys.arena = t->thread_keys.arena = &t->arena;
 	t->process_keys.arena = t->async_keys.arena = &t->arena;
+	t->counter_keys.arena = &t->arena;
 	int e = read_file(t, err);
 	if (e == 0 && pm_rec_goes_on(r))
 		tev_place(t);
+	if (e == 0 && pm_rec_goes_on(r))
+		tev_counter_series(t);
 	if (e == 0 && pm_rec_goes_on(r))
 		add_raw(t);
 	reading_done(t);

@@ -5,6 +5,7 @@
  *	nest.c     calls of a thread → lanes on which they nest; begins and ends → calls
  *	read.c     a file → functions, threads, calls, begins and ends
  *	place.c    these → threads with lanes, contexts, costs, traces
+ *	counters.c numbers over time
  *	raw.c      events as they are stored
  *	gpu.c      tables of what GPUs did
  *	format.c   recognises it
@@ -213,6 +214,11 @@ struct tev_reading {
 	uint32_t *key_threads;
 	size_t key_thread_room;
 
+	struct pm_strtab counter_keys;
+	struct tev_counter **counters;
+	struct tev_number *numbers;
+	size_t n_counters, counter_room, n_numbers, number_room;
+
 	struct tev_calls calls;
 	struct tev_link *links;
 	size_t n_links, link_room;
@@ -254,6 +260,12 @@ static inline void tev_note(struct tev_problem *p, uint64_t at)
 }
 
 int tev_read(struct pm_recording *r, struct pm_error *err);
+
+/* ---- counters.c ---- */
+
+/* Keeps the numbers of a counter's event; then tells the recording of all of them. */
+void tev_count(struct tev_reading *t, const struct tev_event *e, uint32_t process);
+void tev_counter_series(struct tev_reading *t);
 
 /* ---- gpu.c ---- */
 

@@ -64,6 +64,9 @@
  */
 #define PM_LIMIT_LANES 4096
 
+/* Counters of trace events, each a row of a picture; real traces have tens. */
+#define PM_LIMIT_COUNTERS 4096
+
 /* Nested calls of a recorded trace (each is two levels of CBOR), and its recorded calls. */
 #define PM_LIMIT_CALL_DEPTH  10000
 #define PM_LIMIT_TRACE_CALLS ((uint32_t)1 << 20)

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What small traces become, as a user reads it.
+
+    test_events.py PROFMOUNT
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFMOUNT = os.path.abspath(sys.argv[1])
+
+
+def event(phase, name, ts, **more):
+    return {"ph": phase, "name": name, "pid": 1, "tid": 1, "ts": ts, **more}
+
+
+class Events(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="profmount-events-")
+        self.addCleanup(self.folder.cleanup)
+
+    def cat(self, events, path):
+        source = os.path.join(self.folder.name, "trace.json")
+        with open(source, "w", encoding="utf-8") as f:
+            json.dump(events, f)
+        done = subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def rows(self, events, path):
+        return list(csv.DictReader(self.cat(events, path).splitlines()))
+
+    def test_streams_with_text_ids_are_named_by_their_directory(self):
+        events = [event("X", "launch", 1, dur=2, cat="cuda_runtime", args={"correlation": 5}),
+                  event("X", "gemm", 9, dur=2, cat="kernel", pid="GPU", tid="stream", args={"correlation": 5})]
+        stream = self.rows(events, "launches.csv")[0]["stream"]
+        paths = [row["path"] for row in self.rows(events, "threads.csv")]
+        self.assertIn("threads/" + stream, paths)
+        self.assertNotIn("=0", stream)
+
+    def test_lanes_are_no_threads(self):
+        events = [event("X", "a", 0, dur=10), event("X", "b", 5, dur=10), event("b", "c", 1, id=1), event("e", "c", 4, id=1)]
+        self.assertEqual(json.loads(self.cat(events, "info.json"))["threads"], 1)
+        self.assertEqual(len(self.rows(events, "threads.csv")), 3)
+
+    def test_counters_are_counters_of_trace_json(self):
+        events = [event("X", "f", 0, dur=9), event("C", "mem", 1, args={"a": 1, "b": 2.5, "text": "x"}),
+                  event("C", "mem", 3, args={"b": 7}), event("C", "cpu", 3, args={"%": 50})]
+        counters = [(e["name"], e["ts"], e["args"]) for e in json.loads(self.cat(events, "export/trace.json"))["traceEvents"]
+                    if e["ph"] == "C"]
+        self.assertEqual(counters, [("mem", 1, {"a": 1, "b": 2.5}), ("mem", 3, {"b": 7}), ("cpu", 3, {"%": 50})])
+        again = self.cat(events + [event("C", "mem", 4, pid=2, args={"b": 8})], "export/trace.json")
+        self.assertEqual({e["name"] for e in json.loads(again)["traceEvents"] if e["ph"] == "C"},
+                         {"mem (process 1)", "cpu (process 1)", "mem (process 2)"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
