@@ -316,6 +316,13 @@ static int facts(
 	return 0;
 }
 
+static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	(void)err;
+	pm_text_bytes(out, pm_text_view(&opened_of(p)->recording.recipes));
+	return 0;
+}
+
 static int remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	(void)err;
@@ -356,6 +363,7 @@ static const struct pm_profile_ops all_ops = {
 	.collections = collections,
 	.series = series,
 	.facts = facts,
+	.recipes = recipes,
 	.remarks = remarks,
 	.damage = damage,
 	.warm = warm,

@@ -53,6 +53,7 @@ void pm_rec_done(struct pm_recording *r)
 	pm_prints_done(&r->cell_index);
 	pm_strtab_done(&r->thread_texts);
 	pm_text_done(&r->remarks);
+	pm_text_done(&r->recipes);
 	pm_damage_done(&r->damage);
 	pm_arena_done(&r->arena);
 	free(r->quantities);
@@ -754,6 +755,13 @@ void pm_rec_remark(struct pm_recording *r, const char *format, ...)
 	pm_text_char(&r->remarks, '\n');
 	if (r->remarks.failed)
 		no_memory(r);
+}
+
+void pm_rec_recipe(struct pm_recording *r, const char *question, const char *command)
+{
+	pm_text_printf(&r->recipes, "  %s\n$ %s\n", question, command);
+	if (r->recipes.failed)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the recipes");
 }
 
 void pm_rec_damage(struct pm_recording *r, uint64_t offset, uint64_t bytes, const char *format, ...)

@@ -111,7 +111,7 @@ struct pm_recording {
 
 	struct pm_fact *facts;
 	size_t n_facts, fact_room;
-	struct pm_text remarks;
+	struct pm_text remarks, recipes;
 	struct pm_named_doc *documents;
 	size_t n_documents, document_room;
 	struct pm_series *series;

@@ -193,6 +193,9 @@ static void add_launches(struct tev_reading *t)
 	pm_rec_note(t->r, "launches.csv",
 		"what was launched on GPUs, by which call, and how long it waited (delay_ns), by "
 		"correlation");
+	pm_rec_recipe(t->r, "How long do kernels and copies wait after their launch?",
+		"awk -F, 'NR > 1 { n++; s += $3; m = $3 > m ? $3 : m } END { printf \"%.2f us on "
+		"average, %.2f us at most\\n\", s / n / 1e3, m / 1e3 }' launches.csv");
 }
 
 /* ---- operations, gaps ---- */
@@ -248,6 +251,9 @@ static void add_operations(struct tev_reading *t)
 	if (rows && n > 0) {
 		memcpy(rows, by, n * sizeof(*rows));
 		pm_rec_sheet(t->r, &operation_sheet, rows, n);
+		pm_rec_recipe(t->r,
+			"Which kernels and copies take longest in all? (times, ns, name)",
+			"cut -d, -f 1,2,7- gpu.csv | head");
 	}
 	free(by);
 }

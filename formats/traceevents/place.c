@@ -3,6 +3,7 @@
  * sorted by thread and time, nested, and told to the recording: a thread at a time, since only when
  * all of a thread are known it is known what a call contains.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/sort.h"
@@ -513,10 +514,29 @@ static void report(struct tev_reading *t, const struct tev_problem *p, const cha
 		pm_rec_damage(t->r, p->at, PM_NO_OFFSET, "%llu %s", (unsigned long long)p->n, what);
 }
 
+/* clang names headers that it read; where these are async calls, their time is the last quantity.
+ */
+static void add_recipe(struct tev_reading *t)
+{
+	bool sources = false;
+	char command[160];
+	for (size_t i = 0; i < t->n_functions && !sources; i++)
+		sources = t->functions[i].has_detail && t->functions[i].name.len > 7 &&
+			memcmp(t->functions[i].name.p, "Source ", 7) == 0;
+	if (!t->is_clang || !sources)
+		return;
+	snprintf(command, sizeof(command),
+		"awk -F'\\t' '$NF ~ /^Source / { printf \"%%.3f ms  %%s\\n\", $%d / 1e6, substr($NF, 8) }' "
+		"functions.tsv | sort -gr | head",
+		t->n_async && t->time != PM_REC_BAD ? 6 : 4);
+	pm_rec_recipe(t->r, "Which headers cost most, with all that they include?", command);
+}
+
 static void report_all(struct tev_reading *t)
 {
 	struct tev_problem unbegun = {t->paired.n_unbegun, PM_NO_OFFSET};
 	struct tev_problem unended = {t->paired.n_unended, PM_NO_OFFSET};
+	add_recipe(t);
 	report(t, &t->no_event, "elements are no events: they are left out");
 	report(t, &t->no_ts, "events have no time that can be used: they are left out");
 	report(t, &t->no_dur, "calls have no duration that can be used: they last 0 ns");

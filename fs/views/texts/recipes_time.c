@@ -41,14 +41,22 @@ static void add_idle(const struct pmfs_recipes *c, const char *path, uint64_t sp
 		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns, path);
 }
 
-static void add_utilisation(const struct pmfs_recipes *c, uint64_t span_ns)
+/* Of all streams, if their directories say that they are such, else of one. Calls nest. */
+static void add_utilisation(const struct pmfs_recipes *c, const char *path, uint64_t span_ns)
 {
-	pmfs_ask(c, "What share of the run was each GPU stream busy?");
+	bool calls = c->profile->traces_are_calls, all = strstr(path, "gpu");
+	pmfs_ask(c,
+		all ? "What share of the run was each GPU stream busy?"
+		    : "What share of the run was this GPU stream busy?");
+	pm_text_str(c->out, all ? "$ find threads -path '*gpu*' -name trace.tsv | xargs " : "$ ");
 	pm_text_printf(c->out,
-		"$ find threads -path '*gpu*' -name trace.tsv | xargs awk -F'\\t' 'FNR > 1 { b[FILENAME] += "
-		"$%u == \"idle\" ? 0 : $2 } END { for (f in b) printf \"%%.2f%%%%  %%s\\n\", "
-		"100 * b[f] / %llu, f }' | sort -gr | head\n",
-		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns);
+		"awk -F'\\t' 'FNR > 1 { b[FILENAME] += $%u == \"idle\" ? 0 : $%u } END { for (f in b) "
+		"printf \"%%.2f%%%%  %%s\\n\", 100 * b[f] / %llu, f }'",
+		calls ? 8 : 6, calls ? 6 : 2, (unsigned long long)span_ns);
+	if (all)
+		pm_text_str(c->out, " | sort -gr | head\n");
+	else
+		pm_text_printf(c->out, " %s/trace.tsv\n", path);
 }
 
 int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
@@ -56,18 +64,21 @@ int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 	enum { THREADS_LOOKED_AT = 256 };
 	uint64_t origin, span_ns = PM_NO_TIME;
 	const uint8_t *categories;
-	bool idle = false, gpu = false;
+	const char *stream = NULL;
+	bool idle = false;
 	const struct pm_profile *p = c->profile;
 	int r = p->ops->span ? p->ops->span(p, &origin, &span_ns, err) : 0;
 	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
 		p->samples_are_weighed || (r = pmfs_categories(c->model, &categories, err)) < 0)
 		return r;
-	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && gpu); i++) {
+	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && stream); i++) {
 		const struct pm_thread *thread = &c->threads->threads[i];
 		const char *path;
 		if (!thread->has_trace || thread->n_samples == 0)
 			continue;
-		gpu |= pm_time_of(c->threads, i) == PM_TIME_GPUS;
+		if (!stream && pm_time_of(c->threads, i) == PM_TIME_GPUS &&
+			(r = pmfs_thread_path(c->model, i, &stream, err)) < 0)
+			return r;
 		if (idle)
 			continue;
 		if ((r = is_idle_at_times(c, i, categories, err)) < 0)
@@ -78,8 +89,8 @@ int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 		if (idle)
 			add_idle(c, path, span_ns);
 	}
-	if (gpu)
-		add_utilisation(c, span_ns);
+	if (stream)
+		add_utilisation(c, stream, span_ns);
 	return 0;
 }
 
