@@ -1,5 +1,10 @@
 /* damage.csv of all runs, and of a broken one; the rows of --check. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "fs/runs/internal.h"
 #include "profmount/limits.h"
@@ -116,6 +121,21 @@ static int add_error(struct all *all, uint32_t run, const struct pm_error *error
 	return add_row(all, run, &damage);
 }
 
+/* What is still open is shown, but nobody else will find it any more. */
+static int add_if_gone(const struct pmfs_ensemble *e, struct all *all, uint32_t run)
+{
+	const struct pmfs_run *given = &e->runs.runs[run];
+	struct pm_error gone = {.offset = PM_NO_OFFSET};
+	if (faccessat(AT_FDCWD, given->open ? given->open : given->path, F_OK, 0) == 0 ||
+		(errno != ENOENT && errno != ENOTDIR))
+		return 0;
+	snprintf(gone.text, sizeof(gone.text),
+		"the source is not there any more (%s); shown is what was open", strerror(errno));
+	const struct pm_damage damage = {
+		.offset = PM_NO_OFFSET, .bytes = PM_NO_OFFSET, .file = "", .what = gone.text};
+	return add_row(all, run, &damage);
+}
+
 static int add_run(
 	const struct pmfs_ensemble *e, struct all *all, uint32_t run, struct pm_error *err)
 {
@@ -126,6 +146,8 @@ static int add_run(
 	if (r == 0) {
 		const struct pm_profile *p = pmfs_model_profile(m);
 		r = p->ops->damage(p, &damages, &why);
+		if (r >= 0)
+			r = add_if_gone(e, all, run);
 		for (size_t i = 0; r >= 0 && i < damages->n; i++)
 			r = add_row(all, run, &damages->rows[i]);
 		pmfs_shelf_release(e->shelf, run);

@@ -99,6 +99,21 @@ class Operator(unittest.TestCase):
             process.wait(20)
             process.stderr.close()
 
+    def test_runs_that_vanish_are_damage(self):
+        """Those that are open are shown, and said to be gone, like those that nobody has read."""
+        for name in ("a", "b", "c"):
+            shutil.copy(os.path.join(SOURCES, "new.htdump"), os.path.join(self.folder, name + ".htdump"))
+        with served(source=self.folder) as (point, _):
+            want = slurp(os.path.join(point, "runs/run=a.htdump/functions.csv"))
+            slurp(os.path.join(point, "runs/run=b.htdump/functions.csv"))
+            for name in ("a", "c"):
+                os.remove(os.path.join(self.folder, name + ".htdump"))
+            damage = slurp(os.path.join(point, "damage.csv")).decode().splitlines()
+            self.assertEqual(sorted(row.split(",")[0] for row in damage[1:]), ["a.htdump", "c.htdump"])
+            self.assertIn("is not there any more", "".join(damage))
+            self.assertEqual(slurp(os.path.join(point, "runs/run=a.htdump/summary.txt")).count(b"damage"), 0)
+            self.assertEqual(slurp(os.path.join(point, "runs/run=a.htdump/functions.csv")), want)
+
     def test_what_must_not_be_read_is_damage(self):
         """A file, and a link out of it, in place of a folder: root may read everything else."""
         measurement, database = os.path.join(self.folder, "m"), os.path.join(self.folder, "d")
