@@ -74,12 +74,18 @@ static int note_missing(struct merger *m, const uint32_t *texts)
 		if (!number)
 			continue;
 		struct sym_absence absence = sym_names_absence(m->frames.named.names, *number);
+		struct pm_text hex = {.p = NULL};
+		for (size_t k = 0; k < absence.build_id.len; k++)
+			pm_text_printf(&hex, "%02x", absence.build_id.p[k]);
 		rows[all->n] =
-			(struct pm_missing){.module = pm_arena_copy(arena, trie->modules.items[i]),
+			(struct pm_missing){.build_id = pm_arena_copy(arena, pm_text_view(&hex)),
+				.module = pm_arena_copy(arena, trie->modules.items[i]),
 				.why = absence.why,
 				.tried = pm_arena_printf(arena, "%.*s", (int)absence.tried.len,
 					(const char *)absence.tried.p)};
-		if (!rows[all->n].module.p || !rows[all->n].tried)
+		bool good = !hex.failed && rows[all->n].build_id.p && rows[all->n].module.p;
+		pm_text_done(&hex);
+		if (!good || !rows[all->n].tried)
 			return -ENOMEM;
 		all->n++;
 	}

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/affix.h"
+#include "formats/symbols/symbols.h"
+
 /* n indexes, all PM_NONE. */
 static uint32_t *indexes_new(size_t n)
 {
@@ -40,6 +43,7 @@ void hpctk_frames_done(struct hpctk_frames *f)
 	free(f->frame);
 	free(f->inlined_frame);
 	pm_map_done(&f->lengths.of);
+	pm_text_done(&f->name);
 }
 
 static uint32_t module_text(struct hpctk_frames *f, uint32_t i)
@@ -62,6 +66,15 @@ static uint32_t source_text(struct hpctk_frames *f, uint32_t i)
 	return f->source_text[i];
 }
 
+/* hpcprof leaves the functions of GPU binaries as they are in their symbol tables. */
+static uint32_t function_name(struct hpctk_frames *f, struct pm_bytes name)
+{
+	if (!pm_begins_with(name, "_Z") && !pm_begins_with(name, "_R"))
+		return pm_tree_text(f->builder, name, false);
+	sym_demangle(name, &f->name);
+	return f->name.failed ? PM_NONE : pm_tree_text(f->builder, pm_text_view(&f->name), true);
+}
+
 /* The tree's index of a function record; only functions with a context get one. */
 static uint32_t function_index(struct hpctk_frames *f, uint32_t i)
 {
@@ -69,7 +82,7 @@ static uint32_t function_index(struct hpctk_frames *f, uint32_t i)
 		return f->function[i];
 	struct hpctk_function stored = hpctk_function_get_again(f->db, &f->lengths, i);
 	struct pm_function function = {
-		.name = pm_tree_text(f->builder, stored.name, false),
+		.name = function_name(f, stored.name),
 		.file = source_text(f, stored.file),
 		.module = module_text(f, stored.module),
 		.line = stored.line,
@@ -119,7 +132,7 @@ static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, ui
 		return *known;
 	struct hpctk_function stored = hpctk_function_get_again(f->db, &f->lengths, i);
 	frame.function = function_index(f, i);
-	frame.name = pm_tree_text(f->builder, stored.name, false);
+	frame.name = function_name(f, stored.name);
 	frame.is_idle = is_idle(stored.name);
 	frame.is_nothing = is_nothing(stored.name);
 	frame.file = source_text(f, stored.file);

@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 
+#include "formats/common/text.h"
 #include "formats/common/tree.h"
 #include "formats/hpctoolkit/meta.h"
 
@@ -13,6 +14,7 @@ struct hpctk_frames {
 	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
 	uint32_t *frame, *inlined_frame;     /* of functions, by row; PM_NONE = not yet known */
 	struct hpctk_lengths lengths;
+	struct pm_text name; /* of a function, demangled */
 };
 
 /* 0 or -ENOMEM; hpctk_frames_done in either case. */

@@ -136,6 +136,20 @@ static uint32_t take_text(struct reader *r, const char *text)
 	return i;
 }
 
+/* hpcstruct leaves the functions of GPU binaries as they are in their symbol tables. */
+static uint32_t take_name(struct reader *r, const char *name)
+{
+	struct pm_text plain = {.p = NULL};
+	if (!name || name[0] != '_')
+		return take_text(r, name);
+	sym_demangle(pm_bytes_of(name), &plain);
+	uint32_t i = plain.failed ? UINT32_MAX : sym_scopes_text(r->scopes, pm_text_view(&plain));
+	pm_text_done(&plain);
+	if (i == UINT32_MAX)
+		stop(r, -ENOMEM, NULL);
+	return i;
+}
+
 static uint64_t first_address(const char *ranges)
 {
 	uint64_t start, end;
@@ -162,7 +176,7 @@ static uint32_t add_scope(struct reader *r, const struct attributes *a, const st
 		.line = line_of(a->line)};
 	uint32_t ret = UINT32_MAX;
 	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_INLINED)
-		scope.name = take_text(r, a->name);
+		scope.name = take_name(r, a->name);
 	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_LOOP)
 		scope.offset = first_address(a->ranges);
 	if (kind != SYM_SCOPE_FUNCTION && scope.parent == UINT32_MAX)

@@ -24,6 +24,9 @@ struct module {
 	struct sym_dwarf *dwarf;
 	struct sym_segment *segments; /* owned; only if addresses are offsets */
 	unsigned n_segments;
+	uint8_t build_id[SYM_BUILD_ID_MAX]; /* recorded, or that of the file */
+	size_t build_id_len;
+	bool refused;    /* its DWARF takes too much memory */
 	const char *why; /* there are no names, or not for all addresses */
 	struct pm_text tried;
 };
@@ -103,7 +106,6 @@ static void report_refused(struct pm_damage_list *damage, const struct pm_input 
 static int find_files(struct sym_names *s, const struct sym_module *of, struct module *m,
 	struct sym_search *search)
 {
-	uint8_t found[SYM_BUILD_ID_MAX];
 	struct pm_bytes id = of->build_id;
 	if (!id.len && !s->is_measured_here) {
 		search->why = "the measured program is not on this machine as it was, so that no "
@@ -114,8 +116,10 @@ static int find_files(struct sym_names *s, const struct sym_module *of, struct m
 	if (r < 0 || (r == 0 && !id.len))
 		return r;
 	const char *why = search->why;
-	if (!id.len)
-		id = (struct pm_bytes){found, sym_elf_build_id(m->file.bytes, found)};
+	if (!id.len) {
+		m->build_id_len = sym_elf_build_id(m->file.bytes, m->build_id);
+		id = (struct pm_bytes){m->build_id, m->build_id_len};
+	}
 	int debug = sym_root_find_debug(s->place.root, id, &m->debug, search);
 	if (r == 0 && debug == 0)
 		debug = sym_root_find_copy(s->place.root, id, "elf", &m->debug, search);
@@ -148,7 +152,8 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 		r = sym_elf_read(rich->bytes, s->place.sizeless, &m->scopes);
 	if (r == 0)
 		r = sym_dwarf_open(&m->dwarf, rich, s->place.root);
-	if (r > 0)
+	m->refused = r > 0;
+	if (m->refused)
 		report_refused(s->damage, rich);
 	if (r >= 0)
 		search->why = "its file has no symbols: it is stripped, and there is no debug file";
@@ -316,7 +321,11 @@ static int read_module(struct sym_names *s, const struct sym_module *of, struct 
 	m->has_names = r > 0;
 	if (r == 0)
 		close_files(m); /* but its segments: addresses are known without names */
-	m->why = r > 0 ? "its symbols do not cover these addresses" : search.why;
+	if (m->refused)
+		m->why = "its DWARF takes more memory than the limit, and its symbols do not cover "
+			 "these addresses";
+	else
+		m->why = r > 0 ? "its symbols do not cover these addresses" : search.why;
 	return r < 0 ? r : 0;
 }
 
@@ -350,6 +359,11 @@ int sym_names_module(struct sym_names *s, const struct sym_module *module, uint3
 	*m = (struct module){.kind = module->kind,
 		.file = {.fd = -1, .slot = -1},
 		.debug = {.fd = -1, .slot = -1}};
+	if (module->build_id.len <= sizeof(m->build_id)) {
+		m->build_id_len = module->build_id.len;
+		memcpy(m->build_id, module->build_id.p ? module->build_id.p : m->build_id,
+			m->build_id_len);
+	}
 	return read_module(s, module, m);
 }
 
@@ -397,8 +411,10 @@ bool sym_names_linked(const struct sym_names *s, uint32_t module, uint64_t offse
 struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module)
 {
 	const struct module *m = s->modules[module];
-	return (struct sym_absence){
-		.why = m->why, .tried = pm_text_view(&m->tried), .is_whole = !m->has_names};
+	return (struct sym_absence){.why = m->why,
+		.tried = pm_text_view(&m->tried),
+		.build_id = {m->build_id, m->build_id_len},
+		.is_whole = !m->has_names};
 }
 
 void sym_names_free(struct sym_names *s)

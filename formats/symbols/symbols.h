@@ -177,6 +177,7 @@ struct sym_absence {
 	const char *why;       /* one clause in plain words; lives as long as the program */
 	struct pm_bytes tried; /* paths that were looked at, separated by "; "; lives as long as the
 				  names */
+	struct pm_bytes build_id; /* its bytes, recorded or of the file; empty: unknown */
 	bool is_whole; /* no address has a name; false: the module has symbols, but not for all */
 };
 struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module);

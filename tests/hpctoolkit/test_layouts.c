@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/common/text.h"
+#include "formats/symbols/symbols.h"
 #include "tests/hpctoolkit/fixtures.h"
 
 static const struct fixture_style *style; /* of the group that runs */
@@ -103,6 +104,36 @@ static void test_contexts_are_those_of_the_database(void **state)
 		assert_context(tree, i, &fixture_contexts[rank]);
 	}
 	assert_int_equal(pm_tree_find(tree, 20), PM_NONE);
+}
+
+/* hpcprof leaves the functions of GPU binaries as they are in their symbol tables. */
+static void test_names_of_gpu_code_are_demangled(void **state)
+{
+	struct fixture_folder own;
+	struct pm_text name = {.p = NULL};
+	struct hpctkw_database *w = hpctkw_new(&style->style);
+	uint32_t module = hpctkw_module(w, "/opt/kernels.gpubin");
+	uint32_t file = hpctkw_file(w, "loops.cu", 0);
+	uint32_t function = hpctkw_function(w, "_Z8kernmainv", module, 0x10, file, 16);
+	hpctkw_context(w,
+		&(struct hpctkw_context){.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"});
+	hpctkw_context(
+		w, &(struct hpctkw_context){.id = 2, .has_function = true, .function = function});
+	hpctkw_profile(w);
+	fixture_folder_make(&own);
+	fixture_folder_write(&own, w);
+	struct pm_profile *p = fixture_open(&own);
+	const struct pm_tree *tree = tree_of(p);
+	sym_demangle(pm_bytes_of("_Z8kernmainv"), &name);
+	uint32_t i = pm_tree_find(tree, 2);
+	assert_int_not_equal(i, PM_NONE);
+	const struct pm_frame *frame = pm_tree_frame(tree, i);
+	assert_true(pm_bytes_equal(tree->texts[frame->name], pm_text_view(&name)));
+	assert_true(pm_bytes_equal(
+		tree->texts[tree->functions[frame->function].name], pm_text_view(&name)));
+	pm_text_done(&name);
+	pm_profile_close(p);
+	fixture_folder_done(&own);
 }
 
 static void test_siblings_stand_heaviest_first(void **state)
@@ -394,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_layout_is_recognised),
 		cmocka_unit_test(test_facts_tell_version_and_byte_order),
 		cmocka_unit_test(test_contexts_are_those_of_the_database),
+		cmocka_unit_test(test_names_of_gpu_code_are_demangled),
 		cmocka_unit_test(test_siblings_stand_heaviest_first),
 		cmocka_unit_test(test_functions_are_those_with_a_context),
 		cmocka_unit_test(test_metrics_have_roles_and_tell_whether_they_have_values),

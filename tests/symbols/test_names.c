@@ -50,8 +50,12 @@ struct made {
 	uint8_t id[20];
 	Elf64_Sym symbols[5];
 	char names[sizeof(names)];
+	Elf64_Chdr packed; /* its code is compressed, and this large */
 	Elf64_Shdr sections[4];
 };
+
+static uint64_t
+	unpacked; /* bytes of the code of programs that are written; 0: it is not compressed */
 
 static Elf64_Sym symbol(Elf64_Word name, uint64_t value, uint64_t size)
 {
@@ -67,6 +71,7 @@ static void write_program(const char *name, uint8_t id)
 	struct made m = {.note = {4, 20, NT_GNU_BUILD_ID}, .owner = "GNU", .id = {id}};
 	memcpy(m.header.e_ident, ELFMAG, SELFMAG);
 	m.header.e_ident[EI_CLASS] = ELFCLASS64;
+	m.header.e_ident[EI_VERSION] = EV_CURRENT;
 	m.header.e_ident[EI_DATA] =
 		__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
 	m.header.e_phoff = offsetof(struct made, segments);
@@ -96,6 +101,13 @@ static void write_program(const char *name, uint8_t id)
 	m.sections[3] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
 		.sh_offset = offsetof(struct made, names),
 		.sh_size = sizeof(names)};
+	if (unpacked) {
+		m.packed = (Elf64_Chdr){
+			.ch_type = ELFCOMPRESS_ZLIB, .ch_size = unpacked, .ch_addralign = 1};
+		m.sections[1].sh_flags = SHF_COMPRESSED;
+		m.sections[1].sh_offset = offsetof(struct made, packed);
+		m.sections[1].sh_size = sizeof(m.packed);
+	}
 	write_file(name, &m, sizeof(m));
 }
 
@@ -178,12 +190,31 @@ static void offsets_are_where_segments_say(void **state)
 	assert_true(sym_names_linked(a.names, a.module, 0x17ff, &linked));
 	assert_int_equal(linked, 0x4017ff);
 	assert_false(sym_names_linked(a.names, a.module, 0x1800, &linked));
-	assert_false(sym_names_absence(a.names, a.module).is_whole);
+	struct sym_absence absence = sym_names_absence(a.names, a.module);
+	assert_false(absence.is_whole);
+	assert_int_equal(absence.build_id.len, 20); /* that of the file: none was recorded */
+	assert_int_equal(absence.build_id.p[0], 7);
 	done(&a);
 	module.kind = SYM_LINKED;
 	a = ask((struct sym_place){.folder = -1}, &module);
 	assert_string_equal(name_at(&a, 0x401000), "sized");
 	assert_false(sym_names_linked(a.names, a.module, 0x1000, &linked));
+	done(&a);
+}
+
+/* Names of symbols are there, and what has none may have been in what was not read. */
+static void dwarf_beyond_the_limit_is_a_reason(void **state)
+{
+	(void)state;
+	if (!sym_dwarf_is_read())
+		skip();
+	unpacked = UINT64_C(1) << 40;
+	write_program("bin/app", 7);
+	unpacked = 0;
+	const struct sym_module module = {.path = pm_bytes_of("/bin/app")};
+	struct asked a = ask((struct sym_place){.folder = -1}, &module);
+	assert_string_equal(name_at(&a, 0x401000), "sized");
+	assert_non_null(strstr(sym_names_absence(a.names, a.module).why, "more memory"));
 	done(&a);
 }
 
@@ -359,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(offsets_are_where_segments_say),
+		cmocka_unit_test(dwarf_beyond_the_limit_is_a_reason),
 		cmocka_unit_test(functions_without_a_size_end_at_the_next),
 		cmocka_unit_test(another_build_names_nothing),
 		cmocka_unit_test(what_cannot_be_opened_says_why),

@@ -85,6 +85,21 @@ static void names_are_found(void **state)
 	pm_text_done(&module);
 }
 
+/* hpcstruct leaves the functions of GPU binaries as they are in their symbol tables. */
+static void names_of_gpu_code_are_demangled(void **state)
+{
+	static const char text[] =
+		BEGIN LM "<F n=\"loops.cu\"><P n=\"_Z8kernmainv\" v=\"{[0x0-0x1)}\">"
+			 "<S l=\"1\" v=\"{[0x10-0x20)}\"/></P></F>" END;
+	struct sym_scopes s;
+	struct pm_text name = {.p = NULL};
+	assert_null(read_text(&s, text, strlen(text)).what);
+	sym_demangle(pm_bytes_of("_Z8kernmainv"), &name);
+	assert_true(pm_bytes_equal(sym_scopes_text_of(&s, s.items[0].name), pm_text_view(&name)));
+	pm_text_done(&name);
+	sym_scopes_done(&s);
+}
+
 /* Wherever it is cut, what was read before stays, and nothing else comes. */
 static void cut_files_lose_names_alone(void **state)
 {
@@ -235,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(names_of_gpu_code_are_demangled),
 		cmocka_unit_test(cut_files_lose_names_alone),
 		cmocka_unit_test(first_of_overlapping_ranges_counts),
 		cmocka_unit_test(entities_and_defaults_are_refused),

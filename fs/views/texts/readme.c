@@ -7,8 +7,10 @@
 
 #include "profmount/limits.h"
 
+#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/missing.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/texts/recipes.h"
 
@@ -140,6 +142,25 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 			"  subs it called, so inclusive costs at the top level overlap.\n");
 }
 
+/* The most frequent question. Costs that cannot be read say why elsewhere. */
+static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	const struct pmfs_missings *all;
+	if (!pmfs_model_profile(m)->ops->missing)
+		return 0;
+	int r = pmfs_missings(m, &all, &why);
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	if (r < 0 || !(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))
+		return 0;
+	pm_text_str(out, "  ");
+	pmfs_print_share(out, all->cost, all->whole);
+	pm_text_printf(out, " of the cost has no names: missing-symbols.csv says why%s%s.\n",
+		all->advice ? "; " : "", all->advice ? all->advice : "");
+	return 0;
+}
+
 static void add_exports(struct pm_text *out)
 {
 	pm_text_printf(out,
@@ -185,6 +206,8 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	if (r < 0)
 		return r;
 	add_meanings(out, p);
+	if ((r = add_missing(out, m, err)) < 0)
+		return r;
 	add_exports(out);
 	pm_text_str(out,
 		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
