@@ -138,6 +138,57 @@ static void check_threads(struct laws *w)
 	sheet_done(&s);
 }
 
+/* Costs without all that is below a context are in no other context. */
+static void check_self(struct laws *w)
+{
+	for (unsigned i = 0; i < w->n_quantities; i++) {
+		const struct quantity *q = &w->quantities[i];
+		char name[1024];
+		size_t stem = q->own && strlen(q->own) > 5 ? strlen(q->own) - strlen("_excl") : 0;
+		snprintf(name, sizeof(name), "%.*s_self", (int)stem, q->own ? q->own : "");
+		int column = sheet_column(&w->contexts, name);
+		if (column == SHEET_NONE || q->apart || w->excused)
+			continue;
+		double sum = sheet_sum(&w->contexts, column);
+		if (!is_near(sum, q->whole, slack_of(name, q->whole, w->contexts.n)))
+			fail(w, "contexts.csv: %s adds up to %.15g, the whole is %.15g", name, sum,
+				q->whole);
+	}
+}
+
+/* A rank in ranks.csv: the sums of its threads. */
+static void check_rank(
+	struct laws *w, const struct sheet *ranks, size_t row, const struct sheet *threads)
+{
+	int of = sheet_column(threads, "rank");
+	double rank = sheet_at(ranks, row, 0)->number;
+	for (int k = 1; k < ranks->n_columns && of != SHEET_NONE; k++) {
+		int column = k == 1 ? of : sheet_column(threads, ranks->columns[k]);
+		double sum = 0;
+		for (size_t i = 0; column != SHEET_NONE && i < threads->n; i++)
+			if (!sheet_at(threads, i, of)->is_empty &&
+				sheet_at(threads, i, of)->number == rank)
+				sum += k == 1 ? 1 : sheet_at(threads, i, column)->number;
+		double is = sheet_at(ranks, row, k)->number;
+		if (!is_near(is, sum, slack_of(ranks->columns[k], sum, threads->n)))
+			fail(w, "ranks.csv: %s of rank %.0f is %.15g, that of its threads %.15g",
+				ranks->columns[k], rank, is, sum);
+	}
+}
+
+static void check_ranks(struct laws *w)
+{
+	struct sheet ranks, threads;
+	if (!sheet_read(w->in, "ranks.csv", &ranks))
+		return;
+	if (sheet_read(w->in, "threads.csv", &threads)) {
+		for (size_t i = 0; i < ranks.n; i++)
+			check_rank(w, &ranks, i, &threads);
+		sheet_done(&threads);
+	}
+	sheet_done(&ranks);
+}
+
 /* Rows that are alike in all of these columns. */
 static void check_unique(struct laws *w, const char *name, const char *const *columns)
 {
@@ -315,6 +366,8 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	if (!w->in->profile->ops->flat)
 		check_sums(w, "lines.csv");
 	check_threads(w);
+	check_self(w);
+	check_ranks(w);
 	check_unique(w, "functions.csv", function);
 	check_unique(w, "lines.csv", function);
 	check_unique(w, "callers.csv", edge);

@@ -46,10 +46,10 @@ static int add_up(struct ranks *all, struct pmfs_model *m, double *cells, struct
 	uint32_t n = all->columns->n;
 	for (uint32_t i = 0; i < all->peers->n_threads; i++) {
 		struct pm_error why = {.offset = PM_NO_OFFSET};
-		uint32_t rank = all->peers->rank[i];
+		uint32_t thread = all->peers->by_rank[i], rank = all->peers->rank[thread];
 		if (rank == PM_NONE)
 			continue;
-		int r = pmfs_thread_totals(m, i, cells, &why);
+		int r = pmfs_thread_totals(m, thread, cells, &why);
 		if (r == -ENOMEM)
 			return pmfs_no_memory(err);
 		all->threads[rank]++;
