@@ -241,12 +241,16 @@ static void scan_all(struct scan *s)
 /* Adds to what was found when the database was opened, unless the scan was cancelled. */
 static int take_found(struct scan *s)
 {
-	struct pm_damages rows = pm_damage_rows(&s->found);
-	if (pm_work_cancelled())
+	/* The next request scans again: rows are neither lost nor counted without being seen. */
+	if (pm_work_cancelled() || s->found.no_memory)
 		return -ENOMEM;
+	struct pm_damages rows = pm_damage_rows(&s->found);
+	struct pm_damage_mark before = pm_damage_mark(&s->db->damage);
 	for (size_t i = 0; i < rows.n; i++)
 		pm_damage_add(&s->db->damage, rows.rows[i].file, rows.rows[i].offset,
 			rows.rows[i].bytes, "%s", rows.rows[i].what);
+	if (pm_damage_since(&s->db->damage, before) < 0)
+		return -ENOMEM;
 	s->db->damages = pm_damage_rows(&s->db->damage);
 	return 0;
 }
