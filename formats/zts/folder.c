@@ -131,6 +131,8 @@ static int take_file(void *context, const char *name)
 
 /* ---- stores ---- */
 
+enum { REMEMBERED = 1 << 20 }; /* bytes of traces.dat files that are read when they are opened */
+
 static void tell_header(struct zts_stores *s, struct zts_store *store, const char *path)
 {
 	if (zts_has_header(store->traces.bytes) || store->traces.bytes.len == 0)
@@ -158,6 +160,9 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	if (!store->watch || pm_watch_init(store->watch, &store->traces.stamp, true) < 0)
 		return pm_error_plain(err, -ENOMEM);
 	pm_watch_ends(store->watch, store->traces.bytes);
+	/* A small one may be one that is written: what it is now is remembered as a whole. */
+	if (s->input_bytes + store->traces.bytes.len <= REMEMBERED)
+		pm_watch_use(store->watch, store->traces.bytes, 0, store->traces.bytes.len);
 	store->traces.watch = store->watch;
 	s->input_bytes += store->traces.bytes.len;
 	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;

@@ -512,6 +512,28 @@ static void test_a_growing_store_shows_what_was_there(void **state)
 	zts_sample_done(&s);
 }
 
+/* Before anything of it was read, and between the ends that any source remembers. */
+static void test_a_store_that_is_rewritten_while_it_grows_has_changed(void **state)
+{
+	static const uint8_t zeros[60000];
+	struct zts_sample s;
+	char path[128];
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	pm_text_add(&s.traces, (const char *)zeros, sizeof(zeros));
+	struct pm_profile *p = open_sample(&s);
+	snprintf(path, sizeof(path), "%s/traces.dat", store);
+	FILE *f = fopen(path, "r+b");
+	assert_non_null(f);
+	fseek(f, 30000, SEEK_SET);
+	fputc('x', f);
+	fseek(f, 0, SEEK_END);
+	fwrite(zeros, sizeof(zeros), 1, f);
+	fclose(f);
+	assert_true(p->ops->changed(p));
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
 static void test_a_store_alone_keeps_its_number(void **state)
 {
 	struct zts_sample s;
@@ -633,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_a_trace_in_parts_that_has_moved_is_one),
 		cmocka_unit_test(test_parts_behind_different_gaps_are_not_joined),
 		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
+		cmocka_unit_test(test_a_store_that_is_rewritten_while_it_grows_has_changed),
 		cmocka_unit_test(test_a_store_alone_keeps_its_number),
 		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
 		cmocka_unit_test(test_a_chunk_that_is_refused_evicts_nothing),
