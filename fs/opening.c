@@ -83,11 +83,16 @@ static bool name_as_given(const char *word, const char *path, struct pm_error *e
 	return named;
 }
 
+static struct pmfs_listing listing_of(const struct pmfs_options *o)
+{
+	return (struct pmfs_listing){.lean = o->lean, .tsv = o->tsv};
+}
+
 /* With the options that an open profile may refuse. */
 static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
 {
 	int r = o->metric || o->iterations ? pm_profile_ready(in->profile, err) : 0;
-	pmfs_model_set_lean(in->model, o->lean);
+	pmfs_model_set_listing(in->model, listing_of(o));
 	if (r == 0 && o->metric)
 		r = pmfs_model_lead_with(in->model, o->metric, err);
 	if (r < 0 || !o->iterations)
@@ -164,7 +169,7 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 	if (r == 0)
 		pmfs_model_set_iterations(ret->model, o->iterations);
 	if (r == 0)
-		pmfs_model_set_lean(ret->model, o->lean);
+		pmfs_model_set_listing(ret->model, listing_of(o));
 	return r;
 }
 

@@ -36,6 +36,7 @@ struct pmfs_options {
 	uint64_t memory_bytes;  /* -o memory=; 0: not given */
 	uint64_t idle_ms;       /* -o idle=; 0: never */
 	bool lean;              /* -o lean */
+	bool tsv;               /* -o tsv */
 	uint64_t max_bytes;     /* -o max=; 0: by the size of the source */
 	char *fuse;             /* other -o options, comma-separated, for libfuse; owned */
 	const char *base;       /* -o base=: the name of the baseline, or NULL */

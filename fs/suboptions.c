@@ -146,7 +146,8 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		bool *set;
 	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
 		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}, {"exact", &o->exact},
-		{"normalize", &o->normalize}, {"parquet", &o->parquet}, {"lean", &o->lean}};
+		{"normalize", &o->normalize}, {"parquet", &o->parquet}, {"lean", &o->lean},
+		{"tsv", &o->tsv}};
 	const struct {
 		const char *name;
 		const char **text;

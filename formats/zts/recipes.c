@@ -1,4 +1,4 @@
-/* Commands of README.txt for stores, with names and values from this store. */
+/* Commands of recipes.txt for stores, with names and values from this store. */
 #include "formats/common/text.h"
 #include "formats/zts/parts.h"
 

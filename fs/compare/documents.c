@@ -49,6 +49,7 @@ enum { MOST_FIXED = 32, EACH_QUANTITY = 2 };
 static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
 {
 	add_text(d, c, "summary.txt", pmfs_compare_summary_render);
+	add_text(d, c, "functions.txt", pmfs_compare_functions_render);
 	add_table(d, "contexts.csv", "contexts.tsv", pmfs_union_table(c));
 	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
 	if (k->has_modules)

@@ -56,6 +56,23 @@ static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_
 	pm_text_char(out, '\n');
 }
 
+/* A row as both sides have it. */
+static void add_sides(struct pm_text *out, const struct pmfs_joined *j, uint32_t row)
+{
+	const struct pmfs_costs *k = j->costs;
+	double base = pmfs_joined_sample(j, row, k->own, PMFS_BASE).mean;
+	double value = pmfs_joined_sample(j, row, k->own, PMFS_OTHER).mean;
+	uint8_t sides = j->rows[row].sides;
+	add_amount(out, k, sides & 1u << PMFS_BASE ? base : NAN);
+	add_amount(out, k, sides & 1u << PMFS_OTHER ? value : NAN);
+	if (sides == PMFS_BOTH_SIDES)
+		add_percent(out, base, value);
+	else
+		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
+	if (pmfs_compare_tested(k))
+		pm_text_printf(out, "  %-8.2g", j->q[row]);
+}
+
 static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)
 {
 	uint8_t sides = j->rows[row].sides;
@@ -288,6 +305,42 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		pm_text_str(out, "There are no quantities to compare; noise is unknown.\n");
 	}
 	add_names(out, j);
+	return pm_text_status(out);
+}
+
+int pmfs_compare_functions_render(
+	const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	enum { MOST_ROWS = 100 };
+	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	struct pm_bytes names[MOST_ROWS];
+	const struct pmfs_joined *j;
+	int r = pmfs_joined_get(c, PMFS_COMPARE_FUNCTIONS, &j, err);
+	if (r < 0)
+		return r;
+	const struct pmfs_costs *k = j->costs;
+	uint32_t n = j->n < MOST_ROWS ? j->n : MOST_ROWS;
+	unsigned width = PMFS_SCREEN_WIDTH - 2;
+	bool own = k->own != PM_NONE, tested = own && pmfs_compare_tested(k);
+	add_heading(out, c, k);
+	if (own) {
+		pm_text_printf(out,
+			"own cost, %s: the largest changes first\n%14s%14s     change%s",
+			k->costs[k->own].stem, "base", "value", tested ? "  q       " : "");
+		width -= 2 * PMFS_AMOUNT_WIDTH + 11 + (tested ? 10 : 0);
+	}
+	pm_text_str(out, "  function\n");
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = j->rows[j->order[i]].text[2];
+	for (uint32_t i = 0; i < n; i++) {
+		if (own)
+			add_sides(out, j, j->order[i]);
+		pm_text_str(out, "  ");
+		pmfs_add_told_apart(out, names, n, i, width);
+		pm_text_char(out, '\n');
+	}
+	if (j->n > n)
+		pm_text_printf(out, "  … %u more: see functions.csv\n", j->n - n);
 	return pm_text_status(out);
 }
 

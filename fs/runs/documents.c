@@ -32,6 +32,7 @@ void pmfs_ensemble_list_documents(struct pmfs_ensemble *e)
 	struct pm_table functions = pmfs_all_functions_table(e);
 	add(e, "README.txt", text(e, pmfs_ensemble_readme));
 	add(e, "summary.txt", text(e, pmfs_ensemble_summary));
+	add(e, "functions.txt", text(e, pmfs_ensemble_functions));
 	add(e, "info.json", text(e, pmfs_ensemble_info));
 	add(e, "runs.csv", pm_doc_csv(pmfs_runs_table(e)));
 	add(e, "functions.csv", pm_doc_csv(functions));

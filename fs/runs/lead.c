@@ -20,3 +20,17 @@ uint32_t pmfs_lead(const struct pmfs_ensemble *e, const struct pmfs_facts *facts
 			return facts->of[i].lead;
 	return PM_NONE;
 }
+
+struct pmfs_column pmfs_lead_column(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t quantity)
+{
+	uint32_t i = 0;
+	while (i < e->runs.n && (facts->of[i].broken || facts->of[i].lead != quantity))
+		i++;
+	struct pmfs_column column = {.export = "", .export_scale = 1};
+	if (i < e->runs.n && facts->of[i].lead_export) {
+		column.export = facts->of[i].lead_export;
+		column.export_scale = facts->of[i].lead_scale;
+	}
+	return column;
+}

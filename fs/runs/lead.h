@@ -10,4 +10,8 @@ uint32_t pmfs_lead(const struct pmfs_ensemble *e, const struct pmfs_facts *facts
 /* The total of a quantity; NaN if the run lacks it. */
 double pmfs_whole_of(const struct pmfs_run_facts *f, uint32_t quantity);
 
+/* The quantity as a column, with the unit that it has where it is a run's primary quantity. */
+struct pmfs_column pmfs_lead_column(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t quantity);
+
 #endif

@@ -51,21 +51,6 @@ static uint32_t count_broken(
 	return broken;
 }
 
-/* Its unit is that of any run whose primary quantity it is. */
-static struct pmfs_column column_of(
-	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t quantity)
-{
-	uint32_t i = 0;
-	while (i < e->runs.n && (facts->of[i].broken || facts->of[i].lead != quantity))
-		i++;
-	struct pmfs_column column = {.export = "", .export_scale = 1};
-	if (i < e->runs.n && facts->of[i].lead_export) {
-		column.export = facts->of[i].lead_export;
-		column.export_scale = facts->of[i].lead_scale;
-	}
-	return column;
-}
-
 static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
 	const struct pmfs_facts *facts, uint32_t group, uint32_t lead)
 {
@@ -73,7 +58,7 @@ static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
 	struct mean of_group = mean_of(e, facts, group, lead);
 	double base = mean_of(e, facts, e->base, lead).value, mean = of_group.value;
 	uint32_t broken = count_broken(e, facts, group);
-	struct pmfs_column column = column_of(e, facts, lead);
+	struct pmfs_column column = pmfs_lead_column(e, facts, lead);
 	pm_text_str(out, "  ");
 	pmfs_add_cut_padded(out, pm_bytes_of(g->name), NAME_WIDTH);
 	pm_text_char(out, ' ');
@@ -190,7 +175,7 @@ static uint32_t largest(const struct pmfs_ensemble *e, const struct pmfs_facts *
 static int add_scaling(struct pm_text *out, const struct pmfs_ensemble *e,
 	const struct pmfs_facts *facts, uint32_t lead, struct pm_error *err)
 {
-	struct pmfs_column column = column_of(e, facts, lead);
+	struct pmfs_column column = pmfs_lead_column(e, facts, lead);
 	uint32_t n = e->runs.n_groups, *order = malloc(n * sizeof(*order));
 	bool fewer;
 	if (!order)

@@ -16,13 +16,15 @@ static void add_entries(
 	pm_text_str(out, "\nEntries\n");
 	add_entry(out, "README.txt", "This page.");
 	add_entry(out, "summary.txt", "One screen: the runs, and what changed most.");
+	add_entry(out, "functions.txt",
+		"The most expensive functions, a column of costs for each of the first runs.");
 	add_entry(
 		out, "info.json", "Names, repetitions and sources of the runs, and the baseline.");
 	add_entry(
 		out, "report.html", "The runs in a browser: costs, scaling, the largest changes.");
 	add_entry(out, "runs.csv",
 		"A row for each run: whole costs, threads, time, directory; why it cannot be read.");
-	add_entry(out, "functions.csv .tsv", "functions.csv of every run, one after the other.");
+	add_entry(out, "functions.csv", "functions.csv of every run, one after the other.");
 	add_entry(out, "functions-wide.csv",
 		"A row for each function, a column for each run: own cost of the primary quantity.");
 	if (e->runs.repeated)
@@ -38,8 +40,8 @@ static void add_entries(
 		add_entry(out, "efficiency.csv",
 			"How well each run uses its threads: load balance, MPI, OpenMP, scaling.");
 	add_entry(out, "damage.csv", "What of any run could not be read.");
-	add_entry(out, "X.parquet",
-		"Every table X.csv as Parquet, in each directory: by name, not listed.");
+	add_entry(out, "X.tsv X.parquet",
+		"Tables X.csv with tabs and without quotes, and as Parquet: by name, not listed.");
 	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
 		"Everything that a mount of this run alone has; see README.txt there.");
 	add_entry(out, "compare/NAME/",
@@ -51,9 +53,8 @@ static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e, boo
 {
 	pm_text_str(out,
 		"\nNumbers\n"
-		"  A run is opened when somebody looks at it. Runs of one name are repetitions: comparisons\n"
-		"  show their means, with deviations and Welch's p. A run that cannot be opened has a row\n"
-		"  in runs.csv that says why, and counts for nothing else.\n"
+		"  Runs of one name are repetitions: comparisons show their means, with deviations and Welch's\n"
+		"  p. A run that cannot be opened has a row in runs.csv that says why, and counts for nothing.\n"
 		"  Functions of two runs are one by name, module and file. Of names that differ only in what\n"
 		"  builds and runs generate (clones, ordinals, hashes, addresses), column `matched` says how\n"
 		"  they were paired, and compare/NAME/names.csv lists what was joined; -o exact joins nothing.\n");
@@ -94,15 +95,13 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 		"\nCommands (run them in this directory)\n"
 		"  Which runs are there?\n"
 		"    $ cut -d, -f1-3 runs.csv | head -20\n"
-		"  What cannot be read?\n"
-		"    $ head -20 damage.csv\n"
-		"  The most expensive functions of each run:\n"
-		"    $ awk -F'\\t' 'NR > 1 && n[$1, $2]++ < 3 { print $1, $2, $NF }' functions.tsv | head -30\n");
+		"  Which functions are the most expensive?\n"
+		"    $ head -20 functions.txt\n");
 	if (name)
 		pm_text_printf(out,
 			"  What changed?\n"
 			"    $ head -40 'compare/%s/summary.txt'\n"
-			"    $ head -11 'compare/%s/functions.tsv'\n",
+			"    $ head -20 'compare/%s/functions.txt'\n",
 			name, name);
 }
 

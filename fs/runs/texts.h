@@ -7,6 +7,7 @@
 
 int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int pmfs_ensemble_functions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int pmfs_ensemble_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
 #endif

@@ -3,8 +3,11 @@
 
 #include "formats/common/search.h"
 #include "fs/compare/noise.h"
+#include "fs/runs/lead.h"
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"
+#include "fs/runs/texts.h"
+#include "fs/views/model/screen.h"
 
 /* The cost of a function in a run; NULL if the run does not have it. O(log n). */
 static const struct pmfs_run_share *share_at(
@@ -53,6 +56,46 @@ struct pm_table pmfs_wide_table(const struct pmfs_ensemble *e)
 	static const struct pm_table_type type = {
 		.next = wide_next, .columns = wide_columns, .dense = true};
 	return (struct pm_table){.type = &type, .self = e};
+}
+
+/* ---- functions.txt ---- */
+
+int pmfs_ensemble_functions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	enum { MOST_RUNS = 4, MOST_ROWS = 100, WIDTH = PMFS_AMOUNT_WIDTH };
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
+	struct pm_bytes names[MOST_ROWS];
+	const struct pmfs_facts *facts;
+	const struct pmfs_matrix *m;
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0 || (r = pmfs_matrix(e, &m, err)) < 0)
+		return r;
+	struct pmfs_column column = pmfs_lead_column(e, facts, pmfs_lead(e, facts));
+	uint32_t runs = e->runs.n < MOST_RUNS ? e->runs.n : MOST_RUNS;
+	uint32_t n = m->n < MOST_ROWS ? m->n : MOST_ROWS;
+	if (m->quantity)
+		pm_text_printf(out, "Functions by own cost, %s\n", m->quantity);
+	for (uint32_t run = 0; run < runs; run++) {
+		pm_text_char(out, ' ');
+		pmfs_add_right(out, pm_bytes_of(m->wide_header[run]), WIDTH - 1);
+	}
+	pm_text_str(out, "  function\n");
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = m->functions[i].name;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t run = 0; run < runs; run++) {
+			const struct pmfs_run_share *share = share_at(m, run, i);
+			pmfs_add_amount(out, &column, share ? share->own : NAN);
+		}
+		pm_text_str(out, "  ");
+		pmfs_add_told_apart(out, names, n, i, PMFS_SCREEN_WIDTH - 2 - runs * WIDTH);
+		pm_text_char(out, '\n');
+	}
+	if (m->n > n)
+		pm_text_printf(out, "  … %u more: see functions-wide.csv\n", m->n - n);
+	if (e->runs.n > runs)
+		pm_text_printf(out, "  … %u more runs: see functions-wide.csv\n", e->runs.n - runs);
+	return pm_text_status(out);
 }
 
 /* ---- noise.csv ---- */

@@ -117,12 +117,19 @@ static int is_present(
 	return r;
 }
 
+/* A table as TSV is found by name, unless -o tsv lists it. */
+static bool is_unlisted(const struct pmfs_tree *t, const struct pmfs_path *path)
+{
+	return path->payload == PMFS_PAYLOAD_DOCUMENT &&
+		t->docs[path->index].doc.kind == PM_DOC_TSV && !pmfs_model_listing(t->model).tsv;
+}
+
 static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
 	uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)
 {
 	while (*position < paths->nodes[node].n) {
 		uint32_t child = pmfs_paths_child(paths, node, (uint32_t)*position);
-		int r = is_present(t, paths, child, err);
+		int r = is_unlisted(t, &paths->nodes[child]) ? 0 : is_present(t, paths, child, err);
 		if (r < 0)
 			return r;
 		++*position;

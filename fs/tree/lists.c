@@ -60,7 +60,7 @@ static int add_windows(struct pmfs_tree *t, struct pm_error *err)
 	t->own_docs = NULL;
 	t->own_collections = NULL;
 	t->has_windows = false;
-	if (there > 0 && pmfs_model_iterations(t->model) && !pmfs_model_is_lean(t->model))
+	if (there > 0 && pmfs_model_iterations(t->model) && !pmfs_model_listing(t->model).lean)
 		pmfs_windows_list(t->windows, list_iterations, t);
 	if (there <= 0)
 		return there == -ENOMEM ? pm_error_plain(err, there) : 0;

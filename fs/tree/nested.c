@@ -103,12 +103,12 @@ static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error 
 		return 0;
 	if (r == -ENOMEM)
 		return pm_error_plain(err, r);
-	bool lean = pmfs_model_is_lean(n->model);
+	struct pmfs_listing listing = pmfs_model_listing(n->model);
 	pmfs_model_free(n->model);
 	n->model = pmfs_model_new(n->profile);
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
-	pmfs_model_set_lean(n->model, lean);
+	pmfs_model_set_listing(n->model, listing);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
 	int r = 0;
-	pmfs_model_set_lean(n->model, pmfs_model_is_lean(b->t->model));
+	pmfs_model_set_listing(n->model, pmfs_model_listing(b->t->model));
 	if (b->t->shape->apart)
 		r = model_apart(n, pmfs_model_wish(b->t->model), err);
 	else

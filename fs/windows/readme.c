@@ -19,7 +19,7 @@ static void add_commands(const struct pm_profile *p, uint64_t run_ns, struct pm_
 	}
 	pm_text_str(out, "  Which functions ran at its end?\n$ head -n 6 windows/");
 	pm_span_print(out, run_ns - tenth, run_ns);
-	pm_text_str(out, "/functions.tsv\n");
+	pm_text_str(out, "/functions.txt\n");
 }
 
 int pmfs_windows_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)

@@ -89,6 +89,26 @@ class Commands(unittest.TestCase):
         self.assertEqual(listing("README.txt"), ["README.txt"])
         self.assertEqual(listing("./contexts//"), listing("contexts"))
 
+    def test_tables_as_tsv_are_listed_on_demand(self):
+        """In runs and comparisons, too. What is listed is extracted."""
+        both = ["a=" + SOURCE, "b=" + SOURCE, "--"]
+        for source, folder in ([SOURCE], ""), (both, ""), (both, "compare/b"), (both, "runs/run=a"):
+            plain = run("--ls", *source, folder).stdout.split()
+            listed = set(run("-o", "tsv", "--ls", *source, folder).stdout.split())
+            self.assertIn(b"functions.csv", plain)
+            self.assertFalse([name for name in plain if name.endswith(b".tsv")], folder)
+            self.assertEqual({name for name in listed if not name.endswith(b".tsv")}, set(plain))
+            self.assertIn(b"functions.tsv", listed)
+            found = run("--cat", *source, os.path.join(folder, "functions.tsv"))
+            self.assertIn(b"\t", found.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            for options, there in ((), False), (("-o", "tsv"), True):
+                out = os.path.join(folder, str(there))
+                self.assertEqual(run(*options, "--extract", SOURCE, out, "threads").returncode, 0)
+                names = {name for _, _, names in os.walk(out) for name in names}
+                self.assertIn("profile.csv", names)
+                self.assertEqual("profile.tsv" in names, there)
+
     def test_each_file_of_a_database_stands_for_it(self):
         contexts = run("--cat", SOURCE, "contexts.csv").stdout
         for name in ("meta.db", "profile.db", "cct.db", "trace.db"):

@@ -4,7 +4,7 @@ what the document says.
 
     test_readme.py PROFMOUNT SAMPLES README RECIPES
 
-So do those of the README.txt of each mount run, as they stand. Where this machine cannot mount, the samples are
+So do those of README.txt and recipes.txt of each mount run, as they stand. Where this machine cannot mount, the samples are
 extracted. `...` stands for any lines.
 """
 import contextlib
@@ -37,7 +37,7 @@ def mounted():
         for name, sources in MOUNTS.items():
             point = os.path.join(folder, name)
             os.mkdir(point)
-            subprocess.run([PROFMOUNT, *([] if mounts else ["--extract"]), *sources, "--", point], cwd=SAMPLES, check=True)
+            subprocess.run([PROFMOUNT, *([] if mounts else ["-o", "tsv", "--extract"]), *sources, "--", point], cwd=SAMPLES, check=True)
             if mounts:
                 undo.callback(subprocess.run, ["fusermount3", "-u", point], check=True)
         yield folder
@@ -145,13 +145,13 @@ class Readme(unittest.TestCase):
 
     def test_commands_of_each_mount_run(self):
         for folder in MOUNTS:
-            for name in ("README.txt", "windows/README.txt"):
+            for name in ("README.txt", "recipes.txt", "windows/README.txt"):
                 path = os.path.join(self.folder, folder, name)
                 if not os.path.exists(path):
                     continue
                 with open(path, encoding="utf-8") as f:
-                    commands = re.findall(r"(?m)^\$ (.*)$", f.read())
-                self.assertTrue(commands or name == "README.txt", path)
+                    commands = re.findall(r"(?m)^ *\$ (.*)$", f.read())
+                self.assertTrue(commands, path)
                 for command in commands:
                     with self.subTest(folder=folder, command=command):
                         self.assertTrue(self.output(command, folder), command)

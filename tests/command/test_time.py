@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Questions about time: the commands that README.txt and windows/README.txt of a mount give for them run, and find what
+"""Questions about time: the commands that recipes.txt and windows/README.txt of a mount give for them run, and find what
 is in the tables.
 
     test_time.py PROFMOUNT SOURCE…
@@ -59,7 +59,7 @@ def expect(truth, what):
 
 def check_percentiles(point):
     """The command sorts in the way of sort -gr, so only the numbers are compared."""
-    for command in commands(point, "README.txt", "99th percentile"):
+    for command in commands(point, "recipes.txt", "99th percentile"):
         known = sorted((int(row["p99_ns"] or 0) for row in rows(f"{point}/functions.csv")), reverse=True)[:10]
         said = [line.split()[0] for line in output(point, command)]
         expect(said == [f"{ns / 1e9:.9f}" for ns in known], f"{command}: {said}")
@@ -76,7 +76,7 @@ def check_windows(point):
 
 def check_iterations(source, name):
     with mounted(source, "-o", f"iterations={name}") as point:
-        longest, inside = commands(point, "README.txt", "iterations") or ("", "")
+        longest, inside = commands(point, "recipes.txt", "iterations") or ("", "")
         if not longest:
             return 0
         table = rows(f"{point}/iterations.csv")
@@ -102,8 +102,8 @@ def check_iterations(source, name):
 
 
 def check_unknown_name(source):
-    with mounted(source, "-o", "iterations=nothing") as point, open(f"{point}/README.txt", encoding="utf-8") as file:
-        expect("  iterations.csv cannot be read: -o iterations: nothing is called `nothing`" in file.read(), "README.txt does not say why")
+    with mounted(source, "-o", "iterations=nothing") as point, open(f"{point}/recipes.txt", encoding="utf-8") as file:
+        expect("  iterations.csv cannot be read: -o iterations: nothing is called `nothing`" in file.read(), "recipes.txt does not say why")
 
 
 def check(source):

@@ -252,7 +252,7 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	free(whole);
 }
 
-/* The same table under the name that no listing has. */
+/* The same table under the names that no listing has; as TSV only where people grep it. */
 static void check_twin(struct walk *w, pm_node dir, const struct pmfs_entry *e)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -264,10 +264,15 @@ static void check_twin(struct walk *w, pm_node dir, const struct pmfs_entry *e)
 	pmfs_tree_release(w->in.tree, e->node);
 	if (doc.kind != PM_DOC_CSV || e->len < 4)
 		return;
-	snprintf(name, sizeof(name), "%.*s.parquet", (int)e->len - 4, e->name);
-	int r = pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(name), &twin, &err);
-	if (check(w, r >= 0, "%s: not found (%d)", name, r))
-		check_document(w, &twin);
+	static const char *const endings[] = {"parquet", "tsv"};
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%.*s.%s", (int)e->len - 4, e->name, endings[i]);
+		int r = pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(name), &twin, &err);
+		if (i == 1 && r == -ENOENT)
+			continue;
+		if (check(w, r >= 0, "%s: not found (%d)", name, r))
+			check_document(w, &twin);
+	}
 	const char *breach = types_breach(&w->in, e->node);
 	check(w, !breach, "%.*s: %s", (int)e->len, e->name, breach);
 }

@@ -223,8 +223,8 @@ static void test_empty_tree_gives_headers_alone(void **state)
 static void test_broken_tree_is_an_error_of_each_document(void **state)
 {
 	static const char *const names[] = {"contexts.csv", "functions.csv", "lines.csv",
-		"callers.csv", "imbalance.csv", "hotpath.txt", "summary.txt", "README.txt",
-		"info.json"};
+		"callers.csv", "imbalance.csv", "hotpath.txt", "summary.txt", "functions.txt",
+		"recipes.txt", "info.json"};
 	struct fake *f = fake_with_time();
 	f->tree_error = -EIO;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

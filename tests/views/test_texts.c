@@ -1,4 +1,4 @@
-/* Texts for people: summary.txt, README.txt, info.json, damage.csv. */
+/* Texts for people: summary.txt, functions.txt, README.txt, recipes.txt, info.json, damage.csv. */
 #include "harness.h"
 
 #include <errno.h>
@@ -88,6 +88,53 @@ static void test_summary_fits_a_screen(void **state)
 	text = view_text(m, PMFS_PLACE_THREAD, "summary.txt", 2);
 	assert_screen(text, 50, 100);
 	assert_non_null(strstr(text, "Functions by time_ns_excl"));
+	free(text);
+	views_done(m, f);
+}
+
+/* One of two functions of a name, one that only calls, and how often. */
+static void test_functions_fit_a_table(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
+	fake_thread(f, 0, 0);
+	fake_thread(f, 1, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", "/src/a.cc", 1));
+	fake_call(f, 2, 1, fake_function(f, "twin", "/src/a.cc", 7));
+	fake_call(f, 3, 1, fake_function(f, "twin", "/src/b.cc", 9));
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		fake_value(f, thread, 1, 1, 40);
+		fake_value(f, thread, 2, 1, 30);
+		fake_value(f, thread, 2, 2, 30);
+		fake_value(f, thread, 3, 1, 10);
+		fake_value(f, thread, 3, 2, 10);
+		fake_value(f, thread, 2, 3, 123456);
+	}
+	static const char table[] =
+		"Functions by time_ns_excl (total 80 ns)\n"
+		"  share           own     inclusive         calls  function\n"
+		"  75.0%         60 ns         60 ns         247 k  twin  a.cc:7\n"
+		"  25.0%         20 ns         20 ns                twin  b.cc:9\n"
+		"                              80 ns                main\n";
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "functions.txt", 0);
+	assert_string_equal(text, table);
+	free(text);
+	text = view_text(m, PMFS_PLACE_THREAD, "functions.txt", 1);
+	assert_non_null(strstr(text, "(total 40 ns)\n"));
+	assert_non_null(strstr(text, "  75.0%         30 ns         30 ns         123 k  twin"));
+	free(text);
+	text = view_text(m, PMFS_PLACE_CONTEXT, "functions.txt", 2);
+	assert_non_null(strstr(text, "(total 20 ns)\n"));
+	assert_non_null(strstr(text, " 100.0%         20 ns         20 ns                twin"));
+	assert_null(strstr(text, "main"));
+	free(text);
+	views_done(m, f);
+	f = fake_with_long_names(1);
+	m = pmfs_model_new(&f->profile);
+	text = view_text(m, ROOT, "functions.txt", 0);
+	assert_screen(text, 103, 100);
+	assert_non_null(strstr(text, "  … 200 more: see functions.csv\n"));
 	free(text);
 	views_done(m, f);
 }
@@ -206,7 +253,7 @@ static void test_summary_of_nothing_says_so(void **state)
 		"has      0 contexts   0 functions\n");
 }
 
-static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
+static void test_readme_tells_every_entry_and_recipes_use_no_hostile_name(void **state)
 {
 	static const struct pm_note notes[] = {{"traces.csv", "One row a trace."}, {NULL, NULL}};
 	static const struct pm_named_doc raw[] = {{.path = "raw/a.csv"}};
@@ -220,13 +267,17 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	fake_call(f, 501, 1, fake_function(f, "plain<a, b>()", NULL, 0));
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "README.txt", 0);
-	assert_screen(text, 120, 320);
+	assert_screen(text, 40, 110);
 	views = pmfs_views(ROOT, &n);
 	for (uint32_t i = 0; i < n; i++)
-		assert_true(!views[i].about || strstr(text, views[i].name) ||
+		assert_true(views[i].form == PM_DOC_TSV || strstr(text, views[i].name) ||
 			(views[i].present && views[i].present(m, 0, NULL) == 0));
+	assert_non_null(strstr(text, "\n  info.json metrics.csv   What the profile"));
 	assert_non_null(strstr(text, "traces.csv"));
 	assert_non_null(strstr(text, "raw/"));
+	assert_null(strstr(text, "newline"));
+	free(text);
+	text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_non_null(strstr(text, "NR == 1 || $NF == \"plain<a, b>()\"' callers.tsv"));
 	assert_null(strstr(text, "it's"));
 	assert_null(strstr(text, "newline"));
@@ -235,7 +286,7 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	views_done(m, f);
 }
 
-static void test_readme_queries_all_threads_whatever_their_keys(void **state)
+static void test_recipes_query_all_threads_whatever_their_keys(void **state)
 {
 	struct fake *f = fake_with_time();
 	fake_thread(f, UINT64_MAX, 7);
@@ -247,7 +298,7 @@ static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 		fake_value(f, thread, 1, 2, 5);
 	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "README.txt", 0);
+	char *text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_non_null(strstr(text,
 		"regexp_extract(filename, '/rank=([0-9]+)', 1) as rank, name, "
 		"sum(time_ns_excl::double) as cost from read_csv('threads/**/functions.csv', "));
@@ -255,7 +306,7 @@ static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 	views_done(m, f);
 }
 
-static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
+static void test_recipes_ask_about_idle_time_where_there_is_some(void **state)
 {
 	static const char *const gpus[] = {"gpucontext", "gpustream"};
 	for (unsigned idle = 0; idle < 2; idle++) {
@@ -269,14 +320,14 @@ static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
 		fake_sample(f, 0, 300, idle ? 0 : 1);
 		fake_sample(f, 0, 700, 1);
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
-		char *text = view_text(m, ROOT, "README.txt", 0);
+		char *text = view_text(m, ROOT, "recipes.txt", 0);
 		assert_int_equal(idle,
 			strstr(text,
 				"$6 == \"idle\" { s += $2 } END { printf \"%.6f s, %.2f%%\\n\", "
 				"s / 1e9, 100 * s / 1000 }' "
 				"threads/gpucontext=1/gpustream=7/trace.csv\n") != NULL);
 		assert_non_null(strstr(text, "each GPU stream busy"));
-		assert_null(strstr(text, "-name trace.csv")); /* raw/ has one, too */
+		assert_non_null(strstr(text, "-name trace.csv ! -path '*/raw/*' | "));
 		free(text);
 		pmfs_model_free(m);
 		fake_free(f);
@@ -296,7 +347,7 @@ static int64_t few_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 	return (int64_t)n;
 }
 
-static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
+static void test_recipes_find_idle_time_in_what_can_be_read(void **state)
 {
 	struct fake *f = fake_with_time();
 	f->duration_ns = 1000;
@@ -309,7 +360,7 @@ static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
 		fake_sample(f, 1, 100 + i, i == 12 ? 0 : 1);
 	f->ops.samples = few_samples;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "README.txt", 0);
+	char *text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_non_null(strstr(text, "How long was this thread idle"));
 	assert_non_null(strstr(text, "threads/rank=1/thread=0/trace.csv\n"));
 	free(text);
@@ -317,7 +368,7 @@ static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
 }
 
 /* Names that awk would read otherwise, and costs that are not there, are not asked about. */
-static void test_readme_asks_about_what_has_an_answer(void **state)
+static void test_recipes_ask_about_what_has_an_answer(void **state)
 {
 	struct fake *f = fake_with_time();
 	fake_thread(f, 0, 0);
@@ -325,7 +376,7 @@ static void test_readme_asks_about_what_has_an_answer(void **state)
 	fake_call(f, 1, 0, fake_function(f, "a\\b", NULL, 0));
 	fake_call(f, 2, 0, fake_function(f, "say \"x\"", NULL, 0));
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "README.txt", 0);
+	char *text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_null(strstr(text, "$ awk"));
 	assert_null(strstr(text, "duckdb"));
 	assert_null(strstr(text, "imbalance.csv |"));
@@ -341,27 +392,31 @@ static void test_readme_stands_without_contexts(void **state)
 	f->tree_error = -ENOTSUP;
 	char *text = view_text(m, ROOT, "README.txt", 0);
 	assert_non_null(strstr(text, "\nEntries\n"));
-	assert_non_null(strstr(text, "\n  X.parquet "));
+	assert_non_null(strstr(text, "\n  X.tsv X.parquet "));
+	free(text);
+	text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_non_null(strstr(text, "  none: broken on purpose\n"));
 	free(text);
 	pmfs_model_free(m);
 	f->tree_error = -EIO;
 	m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "README.txt", 0, "!-5");
+	assert_view(m, ROOT, "recipes.txt", 0, "!-5");
 	views_done(m, f);
 }
 
-static void test_readme_of_nothing_has_one_command(void **state)
+static void test_recipes_of_nothing_have_one_command(void **state)
 {
 	struct fake *f = fake_new();
 	f->ops.threads = NULL;
 	f->profile.has_lines = false;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "README.txt", 0);
+	char *text = view_text(m, ROOT, "recipes.txt", 0);
 	const char *first = strstr(text, "\n$ ");
 	assert_non_null(first);
 	assert_null(strstr(first + 1, "\n$ "));
-	assert_null(strstr(text, "lines.csv .tsv"));
+	free(text);
+	text = view_text(m, ROOT, "README.txt", 0);
+	assert_null(strstr(text, "lines.csv"));
 	assert_null(strstr(text, "imbalance.csv"));
 	free(text);
 	views_done(m, f);
@@ -462,18 +517,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_amounts_fit_their_columns),
 		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_functions_fit_a_table),
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_shares_of_differences_are_of_amounts),
 		cmocka_unit_test(test_summary_of_nothing_says_so),
-		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
-		cmocka_unit_test(test_readme_queries_all_threads_whatever_their_keys),
-		cmocka_unit_test(test_readme_asks_about_idle_time_where_there_is_some),
-		cmocka_unit_test(test_readme_finds_idle_time_in_what_can_be_read),
-		cmocka_unit_test(test_readme_asks_about_what_has_an_answer),
+		cmocka_unit_test(test_readme_tells_every_entry_and_recipes_use_no_hostile_name),
+		cmocka_unit_test(test_recipes_query_all_threads_whatever_their_keys),
+		cmocka_unit_test(test_recipes_ask_about_idle_time_where_there_is_some),
+		cmocka_unit_test(test_recipes_find_idle_time_in_what_can_be_read),
+		cmocka_unit_test(test_recipes_ask_about_what_has_an_answer),
 		cmocka_unit_test(test_readme_stands_without_contexts),
-		cmocka_unit_test(test_readme_of_nothing_has_one_command),
+		cmocka_unit_test(test_recipes_of_nothing_have_one_command),
 		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
 		cmocka_unit_test(test_cut_keeps_whole_characters),
 		cmocka_unit_test(test_amounts_have_fitting_units),

@@ -13,7 +13,7 @@ struct pmfs_model {
 	struct pmfs_model *outer; /* or NULL */
 	const char *wish;         /* the primary quantity that was asked for, or NULL */
 	const char *iterations;   /* the function whose calls are iterations, or NULL */
-	bool lean;
+	struct pmfs_listing listing;
 	struct pm_part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 	struct pm_tap tap;
@@ -61,14 +61,14 @@ const char *pmfs_model_wish(const struct pmfs_model *m)
 	return m->wish;
 }
 
-void pmfs_model_set_lean(struct pmfs_model *m, bool lean)
+void pmfs_model_set_listing(struct pmfs_model *m, struct pmfs_listing listing)
 {
-	m->lean = lean;
+	m->listing = listing;
 }
 
-bool pmfs_model_is_lean(const struct pmfs_model *m)
+struct pmfs_listing pmfs_model_listing(const struct pmfs_model *m)
 {
-	return m->lean;
+	return m->listing;
 }
 
 void pmfs_model_set_iterations(struct pmfs_model *m, const char *name)

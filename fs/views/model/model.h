@@ -93,9 +93,13 @@ int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error
 /* The name that was given there, or NULL. */
 const char *pmfs_model_wish(const struct pmfs_model *m);
 
-/* -o lean: no directory for each context, function and iteration. */
-void pmfs_model_set_lean(struct pmfs_model *m, bool lean);
-bool pmfs_model_is_lean(const struct pmfs_model *m);
+/* What directories list; profiles within the profile do as it does. */
+struct pmfs_listing {
+	bool lean; /* -o lean: no directory for each context, function and iteration */
+	bool tsv;  /* -o tsv: tables as TSV, which otherwise are found by name only */
+};
+void pmfs_model_set_listing(struct pmfs_model *m, struct pmfs_listing listing);
+struct pmfs_listing pmfs_model_listing(const struct pmfs_model *m);
 
 /* The function whose calls are iterations; see sums/iterations.h. NULL: none. Outlives the model.
  */

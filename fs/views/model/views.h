@@ -29,7 +29,7 @@ typedef int pmfs_present_fn(struct pmfs_model *m, uint32_t item, struct pm_error
 struct pmfs_view {
 	const char *name;  /* of the file; with `each_metric` `*` is replaced by the export name */
 	const char *twin;  /* of a table as CSV: its name as Parquet; else NULL */
-	const char *about; /* a sentence for README.txt; NULL for further forms of a table */
+	const char *about; /* a sentence for README.txt; NULL: that of the view before is of both */
 	bool unlisted;     /* found by name, and in no listing */
 	bool each_metric;  /* one file for each metric group with a column */
 	enum pmfs_of of;

@@ -91,26 +91,43 @@ void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 
 /* ---- functions ---- */
 
+/* The rows that are shown, which are those of functions.csv, and their values. */
+struct picked {
+	const struct pmfs_functions *f;
+	uint32_t n, rows[PMFS_TEXT_ROWS];
+	const double *cells[PMFS_TEXT_ROWS];
+	struct pm_bytes names[PMFS_TEXT_ROWS];
+};
+
 /* Is the name that of another row that is shown? */
-static bool is_shared(const struct pmfs_functions *f, const uint32_t *rows, uint32_t n, uint32_t i)
+static bool is_shared(const struct picked *p, uint32_t i)
 {
-	for (uint32_t k = 0; k < n; k++)
-		if (k != i &&
-			pm_bytes_equal(
-				pmfs_function_name(f, rows[k]), pmfs_function_name(f, rows[i])))
+	for (uint32_t k = 0; k < p->n; k++)
+		if (k != i && pm_bytes_equal(p->names[k], p->names[i]))
 			return true;
 	return false;
 }
 
-static void add_place(struct pm_text *out, const struct pmfs_functions *f, uint32_t row)
+/* The name of a row in the rest of its line. */
+static void add_row_name(struct pm_text *out, const struct picked *p, uint32_t i, unsigned width)
 {
-	const struct pmfs_function *function = pmfs_function_at(f, row);
-	struct pm_bytes file = pmfs_base_name(f->tree->texts[function->file]);
-	struct pm_bytes module = pmfs_base_name(f->tree->texts[function->module]);
+	const struct pmfs_function *function = pmfs_function_at(p->f, p->rows[i]);
 	pm_text_str(out, "  ");
-	pmfs_add_cut(out, file.len ? file : module, 30);
+	if (!is_shared(p, i)) {
+		pmfs_add_told_apart(out, p->names, p->n, i, width);
+		pm_text_char(out, '\n');
+		return;
+	}
+	enum { LINE_WIDTH = 13 }; /* a colon, ten digits, two blanks */
+	unsigned place = width * 5 / 9 - LINE_WIDTH;
+	struct pm_bytes file = pmfs_base_name(p->f->tree->texts[function->file]);
+	struct pm_bytes module = pmfs_base_name(p->f->tree->texts[function->module]);
+	pmfs_add_told_apart(out, p->names, p->n, i, width - place - LINE_WIDTH);
+	pm_text_str(out, "  ");
+	pmfs_add_cut(out, file.len ? file : module, place);
 	if (file.len && function->line)
 		pm_text_printf(out, ":%u", function->line);
+	pm_text_char(out, '\n');
 }
 
 /* Nothing runs in it: it is no function of the program, and costs time in windows alone. */
@@ -120,51 +137,110 @@ static bool is_nothing(const struct pmfs_functions *f, uint32_t row)
 		pm_tree_frame(f->tree, f->contexts[f->first[row]])->is_nothing;
 }
 
-/* Rows of functions.csv with their values, as lines. */
-static void add_rows(struct pm_text *out, const struct pmfs_functions *f, const uint32_t *rows,
-	uint32_t n, const struct pmfs_column *column, const double *values, double whole)
+/* `column`: ends where it costs nothing; PM_NONE: takes all rows. */
+static void pick(struct picked *p, const struct pmfs_costly *c, uint32_t most, uint32_t column)
 {
-	struct pm_bytes names[TOP_FUNCTIONS];
-	for (uint32_t i = 0; i < n; i++)
-		names[i] = pmfs_function_name(f, rows[i]);
-	for (uint32_t i = 0; i < n; i++) {
-		bool with_place = is_shared(f, rows, n, i);
-		pm_text_char(out, ' ');
-		pmfs_add_share(out, values[i], whole);
-		pmfs_add_amount(out, column, values[i]);
-		pm_text_str(out, "  ");
-		pmfs_add_told_apart(out, names, n, i, with_place ? NAME_WIDTH - 43 : NAME_WIDTH);
-		if (with_place)
-			add_place(out, f, rows[i]);
-		pm_text_char(out, '\n');
+	*p = (struct picked){.f = c->f};
+	for (uint32_t i = 0; i < c->n && p->n < most; i++) {
+		uint32_t row = c->order ? c->order[i] : i;
+		const double *cells = c->cells + (size_t)row * c->f->columns->n;
+		if (column != PM_NONE &&
+			!(cells[column] > 0 && pmfs_is_cost(cells[column], c->whole)))
+			break; /* nor do the rows after it */
+		row = c->of ? c->of[row] : row;
+		if (is_nothing(c->f, row))
+			continue;
+		p->rows[p->n] = row;
+		p->cells[p->n] = cells;
+		p->names[p->n++] = pmfs_function_name(c->f, row);
 	}
 }
 
-void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
-	const uint32_t *order, uint32_t n, uint32_t most, const double *cells, double whole)
+static void add_rows(struct pm_text *out, const struct picked *p, const struct pmfs_columns *c,
+	uint32_t column, double whole)
 {
-	uint32_t rows[TOP_FUNCTIONS], shown = 0, column = pmfs_order_column(f->columns);
-	double values[TOP_FUNCTIONS];
-	for (uint32_t i = 0; column != PM_NONE && i < n && shown < most; i++) {
-		uint32_t row = order ? order[i] : i;
-		double value = cells[(size_t)row * f->columns->n + column];
-		if (shown == TOP_FUNCTIONS || !(value > 0) || !pmfs_is_cost(value, whole))
-			break; /* nor do the rows after it */
-		if (is_nothing(f, row))
-			continue;
-		rows[shown] = row;
-		values[shown++] = value;
+	for (uint32_t i = 0; i < p->n; i++) {
+		pm_text_char(out, ' ');
+		pmfs_add_share(out, p->cells[i][column], whole);
+		pmfs_add_amount(out, &c->columns[column], p->cells[i][column]);
+		add_row_name(out, p, i, NAME_WIDTH);
 	}
-	if (shown == 0)
-		return;
-	pm_text_printf(out, "\nFunctions by %s", f->columns->columns[column].name);
+}
+
+double pmfs_costly_sum(const struct pmfs_costly *c)
+{
+	uint32_t column = pmfs_order_column(c->f->columns);
+	double sum = 0;
+	for (uint32_t row = 0; column != PM_NONE && row < c->n; row++) {
+		double value =
+			c->cells[(size_t)(c->order ? c->order[row] : row) * c->f->columns->n +
+				column];
+		sum += isnan(value) ? 0 : value;
+	}
+	return sum;
+}
+
+static void add_title(
+	struct pm_text *out, const struct pmfs_column *column, const char *of, double whole)
+{
+	pm_text_printf(out, "%s by %s", of, column->name);
 	if (whole > 0) {
 		pm_text_str(out, " (total ");
-		add_amount(out, &f->columns->columns[column], whole);
+		add_amount(out, column, whole);
 		pm_text_char(out, ')');
 	}
 	pm_text_char(out, '\n');
-	add_rows(out, f, rows, shown, &f->columns->columns[column], values, whole);
+}
+
+void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_costly *c, uint32_t most)
+{
+	const struct pmfs_columns *columns = c->f->columns;
+	uint32_t column = pmfs_order_column(columns);
+	struct picked p;
+	if (column == PM_NONE)
+		return;
+	pick(&p, c, most < TOP_FUNCTIONS ? most : TOP_FUNCTIONS, column);
+	if (p.n == 0)
+		return;
+	pm_text_char(out, '\n');
+	add_title(out, &columns->columns[column], "Functions", c->whole);
+	add_rows(out, &p, columns, column, c->whole);
+}
+
+void pmfs_add_function_table(struct pm_text *out, const struct pmfs_costly *c)
+{
+	enum { MOST = 3 };
+	const struct pmfs_columns *columns = c->f->columns;
+	uint32_t first = pmfs_order_column(columns), shown[MOST], n = 0;
+	const uint32_t wanted[MOST] = {first, columns->first_incl, columns->calls};
+	struct picked p;
+	unsigned width = PMFS_SCREEN_WIDTH - 2;
+	for (uint32_t i = 0; i < MOST && first != PM_NONE; i++)
+		if (wanted[i] != PM_NONE && (i == 0 || wanted[i] != first))
+			shown[n++] = wanted[i];
+	pick(&p, c, PMFS_TEXT_ROWS, PM_NONE);
+	if (n > 0) {
+		add_title(out, &columns->columns[first], "Functions", c->whole);
+		pm_text_str(out, "  share");
+		width -= 7 + n * PMFS_AMOUNT_WIDTH;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH,
+			shown[k] == columns->calls                                     ? "calls"
+				: columns->columns[shown[k]].role == PM_ROLE_INCLUSIVE ? "inclusive"
+										       : "own");
+	pm_text_str(out, "  function\n");
+	for (uint32_t i = 0; i < p.n; i++) {
+		if (n > 0) {
+			pm_text_char(out, ' ');
+			pmfs_add_share(out, p.cells[i][first], c->whole);
+		}
+		for (uint32_t k = 0; k < n; k++)
+			pmfs_add_amount(out, &columns->columns[shown[k]], p.cells[i][shown[k]]);
+		add_row_name(out, &p, i, width);
+	}
+	if (c->n > p.n && p.n == PMFS_TEXT_ROWS)
+		pm_text_printf(out, "  … %u more: see functions.csv\n", c->n - p.n);
 }
 
 /* ---- GPUs ---- */
@@ -214,16 +290,9 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 	pm_text_printf(out, "\n%s by %s (total ", what, f->columns->columns[column].name);
 	add_amount(out, &f->columns->columns[column], whole);
 	pm_text_str(out, ")\n");
-	double values[TOP_KERNELS];
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < f->n && n < TOP_KERNELS; i++) {
-		values[n] = pmfs_function_cell(f, order[i], column);
-		if (!(values[n] > 0) || !pmfs_is_cost(values[n], whole))
-			break;
-		if (!is_nothing(f, order[i]))
-			order[n++] = order[i];
-	}
-	add_rows(out, f, order, n, &f->columns->columns[column], values, whole);
+	struct picked p;
+	pick(&p, &(struct pmfs_costly){f, f->n, order, NULL, f->cells, whole}, TOP_KERNELS, column);
+	add_rows(out, &p, f->columns, column, whole);
 	free(order);
 	return 0;
 }

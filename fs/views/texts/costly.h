@@ -9,13 +9,31 @@
 void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 	const struct pmfs_totals *totals, bool chosen);
 
+/* A flat profile of the run or a part of it. */
+struct pmfs_costly {
+	const struct pmfs_functions *f;
+	uint32_t n;
+	const uint32_t *order; /* its rows, most expensive first; NULL: in order */
+	const uint32_t *of;    /* row → row of functions.csv; NULL: identical */
+	const double *cells;   /* by row */
+	double whole;          /* shares are of this */
+};
+
+/* The sum of its own costs, of which shares of a part of the run are. */
+double pmfs_costly_sum(const struct pmfs_costly *c);
+
 /*
- * The first rows, at most `most`, of a flat profile with their shares of `whole`: `order` has n
- * rows (NULL: in order), `cells` is by row. Functions with the same name are distinguished by their
- * places.
+ * Its first rows, at most `most`, as far as they cost anything. Functions with the same name are
+ * distinguished by their places.
  */
-void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
-	const uint32_t *order, uint32_t n, uint32_t most, const double *cells, double whole);
+void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_costly *c, uint32_t most);
+
+/*
+ * functions.txt: the same for people who want more than one screen has: at most PMFS_TEXT_ROWS
+ * rows, also those without a cost of their own, with inclusive costs and calls.
+ */
+enum { PMFS_TEXT_ROWS = 100 };
+void pmfs_add_function_table(struct pm_text *out, const struct pmfs_costly *c);
 
 /*
  * The column of the time of GPUs in a profile whose primary quantity is that of processors:

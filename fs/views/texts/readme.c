@@ -1,6 +1,6 @@
 /*
- * README.txt: what this mount contains, what its numbers mean, and commands that run unchanged and
- * use names from this profile. They work in any POSIX shell with any awk.
+ * README.txt, a screen: what this mount contains. recipes.txt: commands that run unchanged and use
+ * names from this profile, in any POSIX shell with any awk; and what numbers mean.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,32 +14,39 @@
 #include "fs/views/sums/threads.h"
 #include "fs/views/texts/recipes.h"
 
-static void add_entry(struct pm_text *out, const char *name, const char *about)
+static void add_entry(struct pm_text *out, const char *names, const char *about)
 {
-	pm_text_printf(out, "  %-18s %s\n", name, about);
+	pm_text_printf(out, "  %-23s %s\n", names, about);
 }
 
 /* ---- the entries ---- */
 
-/* The views of the root; a .tsv without a description shares the line of its .csv. */
+/* The views of the root, on a line those that share a sentence. */
 static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
-	char name[64];
+	char names[128] = "";
+	const char *about = NULL;
 	uint32_t n;
 	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_ROOT, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pmfs_view *view = &views[i];
-		bool twin = i + 1 < n && !views[i + 1].about;
 		int present = view->present ? view->present(m, 0, err) : 1;
 		if (present < 0)
 			return present;
-		if (present == 0 || !view->about)
-			continue;
-		snprintf(name, sizeof(name), "%s%s", view->name, twin ? " .tsv" : "");
-		add_entry(out, name, view->about);
+		if (view->about && *names)
+			add_entry(out, names, about);
+		if (view->about)
+			*names = '\0';
+		about = view->about ? view->about : about;
+		size_t len = strlen(names);
+		if (present > 0 && view->form != PM_DOC_TSV)
+			snprintf(names + len, sizeof(names) - len, "%s%s", len ? " " : "",
+				view->name);
 	}
-	add_entry(out, "X.parquet",
-		"Every table X.csv as Parquet, in each directory: by name, not listed.");
+	if (*names)
+		add_entry(out, names, about);
+	add_entry(out, "X.tsv X.parquet",
+		"Tables X.csv with tabs and without quotes, and as Parquet; likewise.");
 	return 0;
 }
 
@@ -73,7 +80,7 @@ static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_er
 static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	if (!pmfs_model_is_lean(m)) {
+	if (!pmfs_model_listing(m).lean) {
 		add_entry(out, "contexts/",
 			"The calling-context tree as directories, most expensive first.");
 		add_entry(out, "by-id/", "The same contexts, by context_id.");
@@ -112,7 +119,7 @@ static int add_lead(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	if (r == 0 && c->lead)
 		pm_text_printf(out,
 			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
-			"  callers are sorted by it, and pictures and the commands below use it. Choose another\n"
+			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
 			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
 			c->lead);
 	return r;
@@ -194,25 +201,36 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_text_printf(out, " (%s", p->format);
 	if (p->layout)
 		pm_text_printf(out, ", %s", p->layout);
-	pm_text_str(out, ")\n\nEntries\n");
+	pm_text_str(out,
+		")\n\nTo begin with (or open report.html in a browser)\n"
+		"$ cat summary.txt\n$ head -n 30 functions.txt\n$ cat hotpath.txt\n\nEntries\n");
 	int r = add_views(out, m, err);
 	if (r == 0)
 		r = add_folders(out, m, err);
 	if (r < 0)
 		return r;
 	add_notes(out, p);
+	return pm_text_status(out);
+}
+
+int pmfs_recipes_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	pm_text_str(out,
+		"Commands (run them in this directory; a copy has .tsv files if it was made with -o tsv)\n");
+	int r = add_commands(m, out, err);
+	if (r < 0)
+		return r;
 	pm_text_str(out, "\nNumbers\n");
 	r = add_lead(out, m, err);
 	if (r < 0)
 		return r;
-	add_meanings(out, p);
+	add_meanings(out, pmfs_model_profile(m));
 	if ((r = add_missing(out, m, err)) < 0)
 		return r;
 	add_exports(out);
 	pm_text_str(out,
 		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
 		"see more, or mount with -o follow to keep up with it.\n");
-	pm_text_str(out, "\nCommands (run them in this directory)\n");
-	r = add_commands(m, out, err);
-	return r < 0 ? r : pm_text_status(out);
+	return pm_text_status(out);
 }

@@ -1,5 +1,5 @@
 /*
- * The commands of README.txt. Each is built for this profile: its subject is picked from the
+ * The commands of recipes.txt. Each is built for this profile: its subject is picked from the
  * most expensive entries, and a command whose output would be empty is left out. Names come from
  * the measured program: only those that need no quoting inside '…"…"…' are used. Column numbers are
  * those of this profile's tables.

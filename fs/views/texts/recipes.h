@@ -1,4 +1,4 @@
-/* Commands for README.txt. */
+/* Commands for recipes.txt. */
 #ifndef PROFMOUNT_FS_VIEWS_TEXTS_RECIPES_H
 #define PROFMOUNT_FS_VIEWS_TEXTS_RECIPES_H
 

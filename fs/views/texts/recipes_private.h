@@ -1,4 +1,4 @@
-/* Shared by the files that make the commands of README.txt. */
+/* Shared by the files that make the commands of recipes.txt. */
 #ifndef PROFMOUNT_FS_VIEWS_TEXTS_RECIPES_PRIVATE_H
 #define PROFMOUNT_FS_VIEWS_TEXTS_RECIPES_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* Commands of README.txt about threads: the most expensive, imbalance, costs by thread in SQL. */
+/* Commands of recipes.txt about threads: the most expensive, imbalance, costs by thread in SQL. */
 #include "fs/views/texts/recipes_private.h"
 
 /* Several threads have costs of the primary quantity. */

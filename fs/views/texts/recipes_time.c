@@ -1,4 +1,4 @@
-/* Commands of README.txt about time: idle threads, busy GPUs, iterations. */
+/* Commands of recipes.txt about time: idle threads, busy GPUs, iterations. */
 #include "fs/views/model/categories.h"
 #include "fs/views/sums/iterations.h"
 #include "fs/views/texts/recipes_private.h"
@@ -48,15 +48,18 @@ static void add_utilisation(const struct pmfs_recipes *c, const char *path, uint
 	pmfs_ask(c,
 		all ? "What share of the run was each GPU stream busy?"
 		    : "What share of the run was this GPU stream busy?");
-	pm_text_str(c->out, all ? "$ find threads -path '*gpu*' -name trace.tsv | xargs " : "$ ");
+	/* CSV, since TSV is not listed; raw/ has a trace.csv, too. */
+	pm_text_str(c->out,
+		all ? "$ find threads -path '*gpu*' -name trace.csv ! -path '*/raw/*' | xargs "
+		    : "$ ");
 	pm_text_printf(c->out,
-		"awk -F'\\t' 'FNR > 1 { b[FILENAME] += $%u == \"idle\" ? 0 : $%u } END { for (f in b) "
+		"awk -F, 'FNR > 1 { b[FILENAME] += $%u == \"idle\" ? 0 : $%u } END { for (f in b) "
 		"printf \"%%.2f%%%%  %%s\\n\", 100 * b[f] / %llu, f }'",
 		calls ? 8 : 6, calls ? 6 : 2, (unsigned long long)span_ns);
 	if (all)
 		pm_text_str(c->out, " | sort -gr | head\n");
 	else
-		pm_text_printf(c->out, " %s/trace.tsv\n", path);
+		pm_text_printf(c->out, " %s/trace.csv\n", path);
 }
 
 int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)

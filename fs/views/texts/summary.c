@@ -22,7 +22,7 @@
 #include "fs/views/texts/head.h"
 #include "fs/views/texts/sections.h"
 
-enum { HOT_LINES = 9, WORST_LINES = 4 };
+enum { HOT_LINES = 9, WORST_LINES = 4, MOST_OF_THREAD = 20 };
 
 /* ---- the hot path ---- */
 
@@ -201,7 +201,9 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
 	if (taken + LEAST_FUNCTIONS < SCREEN_LINES)
 		most = SCREEN_LINES - taken;
-	pmfs_add_costly_functions(out, f, NULL, f->n, most, f->cells, totals->busy);
+	pmfs_add_costly_functions(out,
+		&(struct pmfs_costly){.f = f, .n = f->n, .cells = f->cells, .whole = totals->busy},
+		most);
 	pm_text_bytes(out, pm_text_view(&details));
 	pm_text_end(&details, out);
 	return r;
@@ -220,19 +222,6 @@ int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 }
 
 /* ---- one thread ---- */
-
-/* The base of the shares: the total of the ordering column over the functions of the thread. */
-static double sum_of_functions(const struct pmfs_functions *f, const double *cells)
-{
-	uint32_t column = pmfs_order_column(f->columns);
-	double sum = 0;
-	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++) {
-		double value = cells[(size_t)row * f->columns->n + column];
-		if (!isnan(value))
-			sum += value;
-	}
-	return sum;
-}
 
 static int add_thread_totals(
 	struct pm_text *out, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
@@ -281,8 +270,41 @@ int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, st
 	if ((r = add_thread_totals(out, m, thread, err)) < 0 ||
 		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
 		return r;
-	pmfs_add_costly_functions(out, t->functions, t->order, t->n, 20, t->cells,
-		sum_of_functions(t->functions, t->cells));
+	struct pmfs_costly c = {t->functions, t->n, t->order, t->whole, t->cells, 0};
+	c.whole = pmfs_costly_sum(&c);
+	pmfs_add_costly_functions(out, &c, MOST_OF_THREAD);
 	pmfs_flat_profile_free(t);
+	return pm_text_status(out);
+}
+
+/* ---- functions.txt ---- */
+
+int pmfs_functions_text_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	uint32_t item = (uint32_t)doc->text.a;
+	struct pmfs_flat_profile *part;
+	struct pmfs_costly c = {.f = NULL};
+	const struct pmfs_totals *totals;
+	int r;
+	if (doc->text.c == PMFS_OF_RUN) {
+		if ((r = pmfs_functions(m, &c.f, err)) < 0 ||
+			(r = pmfs_totals(m, &totals, err)) < 0)
+			return r;
+		c.n = c.f->n;
+		c.cells = c.f->cells;
+		c.whole = totals->busy;
+		pmfs_add_function_table(out, &c);
+		return pm_text_status(out);
+	}
+	r = doc->text.c == PMFS_OF_THREAD ? pmfs_thread_functions(m, item, &part, err)
+					  : pmfs_context_functions(m, item, &part, err);
+	if (r < 0)
+		return r;
+	c = (struct pmfs_costly){
+		part->functions, part->n, part->order, part->whole, part->cells, 0};
+	c.whole = pmfs_costly_sum(&c);
+	pmfs_add_function_table(out, &c);
+	pmfs_flat_profile_free(part);
 	return pm_text_status(out);
 }
