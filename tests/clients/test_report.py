@@ -54,6 +54,14 @@ def hostile_stream():
     return data
 
 
+def hostile_events():
+    """Trace events whose calls, categories, threads and arguments are HOSTILE."""
+    events = [{"ph": "M", "pid": 1, "tid": 1, "name": "thread_name", "args": {"name": HOSTILE[0]}}]
+    events += [{"ph": "X", "pid": 1, "tid": 1, "ts": 1000 * i, "dur": 100 + i, "name": name, "cat": name, "args": {name: name}}
+               for i, name in enumerate(HOSTILE)]
+    return json.dumps({"traceEvents": events}).encode()
+
+
 def hostile_profile():
     """A NYTProf profile whose program, files, subs and source lines are HOSTILE: docs/formats/nytprof.md."""
     def number(n):
@@ -169,7 +177,10 @@ class Report(unittest.TestCase):
             self.assertEqual(shown["views"]["tree"]["rows"][0][0], tops[0]["name"])
 
     def check_hostile(self, browser):
-        for name, data in (("hostile.htdump", hostile_stream()), ("nytprof.out", hostile_profile())):
+        sources = [("hostile.htdump", hostile_stream()), ("nytprof.out", hostile_profile())]
+        if browser == "chrome":  # of the formats over the builder, one
+            sources.append(("hostile.json", hostile_events()))
+        for name, data in sources:
             with self.subTest(name), tempfile.TemporaryDirectory() as place:
                 source = os.path.join(place, name)
                 with open(source, "wb") as f:

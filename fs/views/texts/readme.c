@@ -39,7 +39,7 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 			*names = '\0';
 		about = view->about ? view->about : about;
 		size_t len = strlen(names);
-		if (present > 0 && view->form != PM_DOC_TSV)
+		if (present > 0 && (view->about || !view->unlisted))
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? " " : "",
 				view->name);
 	}
@@ -210,6 +210,21 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	if (r < 0)
 		return r;
 	add_notes(out, p);
+	return pm_text_status(out);
+}
+
+/*
+ * Entries for programs, which file managers that read such a file leave out (docs/decisions/0083).
+ * Names without an entry mean nothing.
+ */
+int pmfs_hidden_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	(void)doc;
+	(void)err;
+	pm_text_str(out,
+		"by-id\nraw\ninfo.json\nmetrics.csv\ncontexts.csv\ncallers.csv\ncycles.csv\n"
+		"cycle-members.csv\nranks.csv\nimbalance.csv\nimbalance-functions.csv\n"
+		"efficiency.csv\nmissing-symbols.csv\n");
 	return pm_text_status(out);
 }
 

@@ -45,10 +45,8 @@ function drawPlot(area, words, data) {
 }
 
 /* What there is no view for comes first. */
-const MAIN_TABLES = /^(functions|contexts|callers|lines|threads|metrics|modules|files|categories|damage)\.csv$/;
 views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.csv$/).length > 0, show(box) {
-  const all = documentsOf(/^[^/]+\.csv$/), found = isTree() ? [...all.filter(([, path]) => !MAIN_TABLES.test(path)), ...all.filter(([, path]) => MAIN_TABLES.test(path))] : all;
-  const preferred = isComparison() ? found.find(([, path]) => path === "functions.csv") : null;
+  const found = documentsOf(/^[^/]+\.csv$/), preferred = isRuns() ? null : found.find(([, path]) => path === "functions.csv");
   const n = found.some(([k]) => k === state.doc) ? state.doc : (preferred || found[0])[0], area = h("div", { class: "fill" }), tools = h("div", { class: "tools" });
   box.replaceChildren(h("div", { class: "column" }, tools, area));
   tools.append(...found.map(([k, path]) => k === n ? h("b", {}, path) : link({ doc: k, sort: undefined, cols: undefined }, path)));

@@ -106,7 +106,7 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
   };
   const columns = [
     { title: up ? "function, and its callers below it" : "calling context", cell: label }, ...numbers,
-    { title: "kind", width: "6em", cell: row => row.kind || "" },
+    { title: "kind", width: "7em", cell: row => row.kind || "" },
     { title: "where", width: "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
   ];
   const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 70 + 26 * shown.length,
