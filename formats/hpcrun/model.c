@@ -51,7 +51,13 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	switch (feature) {
 	case PM_HAS_SEVERAL_THREADS: return o->folder.n > 1;
-	case PM_HAS_GPU_METRICS: return hpcrun_get_gpu_names(o, err);
+	case PM_HAS_GPU_METRICS:
+	case PM_HAS_TIMES: {
+		int r = hpcrun_get_who(o, err);
+		return r < 0                      ? r
+			: feature == PM_HAS_TIMES ? o->who.may_have_times
+						  : o->who.may_have_gpu;
+	}
 	case PM_HAS_TRACES: return has_traces(&o->folder);
 	case PM_HAS_RANKS: return 1;
 	case PM_HAS_SOURCES:

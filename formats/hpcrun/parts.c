@@ -6,7 +6,6 @@
 
 #include "formats/common/crew.h"
 #include "formats/common/pipeline.h"
-#include "formats/hpcrun/gpunames.h"
 #include "profmount/limits.h"
 
 /* Documents that are read while a view reads one thread per core. */
@@ -66,20 +65,6 @@ static int build_times(void *self, struct pm_error *err)
 int hpcrun_get_times(struct hpcrun_opened *o, struct pm_error *err)
 {
 	return pm_lazy_get(&o->times_lazy, build_times, o, err);
-}
-
-static int build_gpu_names(void *self, struct pm_error *err)
-{
-	struct hpcrun_opened *o = self;
-	int r = hpcrun_has_gpu_names(&o->folder);
-	o->has_gpu_names = r == 1;
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the metrics") : 0;
-}
-
-int hpcrun_get_gpu_names(struct hpcrun_opened *o, struct pm_error *err)
-{
-	int r = pm_lazy_get(&o->gpu_lazy, build_gpu_names, o, err);
-	return r < 0 ? r : o->has_gpu_names;
 }
 
 /* Requires `merged`. */
@@ -252,7 +237,6 @@ int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpc
 		.times_lazy = PM_LAZY_INIT,
 		.damage_lazy = PM_LAZY_INIT,
 		.facts_lazy = PM_LAZY_INIT,
-		.gpu_lazy = PM_LAZY_INIT,
 		.damage_list = PM_DAMAGE_LIST_INIT,
 		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
 	int r = -ENOMEM;

@@ -20,14 +20,13 @@ struct hpcrun_opened {
 	struct hpcrun_folder folder;
 	char layout[32];
 
-	struct pm_lazy who_lazy, merged_lazy, times_lazy, damage_lazy, facts_lazy, gpu_lazy;
+	struct pm_lazy who_lazy, merged_lazy, times_lazy, damage_lazy, facts_lazy;
 	struct hpcrun_who who;
 	struct hpcrun_merged merged;
 	struct pm_cache *decoded; /* threads and blocks of contexts, by use */
 	uint64_t n_decoded;       /* atomic: how often one was decoded, for tests */
 	struct hpcrun_times times;
 	struct hpcrun_facts facts;
-	bool has_gpu_names;
 	struct pm_damage_list damage_list;
 	struct pm_damages damages;
 	struct hpcrun_file_list files;
@@ -56,9 +55,6 @@ int hpcrun_get_merged(struct hpcrun_opened *o, struct pm_error *err);
 int hpcrun_get_times(struct hpcrun_opened *o, struct pm_error *err);
 int hpcrun_get_facts(struct hpcrun_opened *o, struct pm_error *err);
 int hpcrun_get_damage(struct hpcrun_opened *o, struct pm_error *err);
-
-/* 1 where a metric may be one of GPUs, else 0: needs no other part. -ENOMEM. */
-int hpcrun_get_gpu_names(struct hpcrun_opened *o, struct pm_error *err);
 
 /*
  * A cache of decoded data, limited to `limit` bytes; more while data are being read in many calls.

@@ -64,7 +64,7 @@ struct hpcrun_sparse {
 enum hpcrun_extent {
 	HPCRUN_ALL,
 	HPCRUN_WHO,    /* header, identity and dictionary */
-	HPCRUN_METRICS /* at least the metric tables */
+	HPCRUN_METRICS /* these and the metric tables */
 };
 
 struct hpcrun_profile {

@@ -270,9 +270,11 @@ static int read_values(struct reader *r, enum hpcrun_extent extent)
 
 /* ---- the whole ---- */
 
-/* Header and identity, without the sections in between, if the footer is valid. */
-static bool knows_the_way(const struct reader *r)
+/* Less than everything can be read without the sections in between, if the footer is valid. */
+static bool knows_the_way(const struct reader *r, enum hpcrun_extent extent)
 {
+	if (extent == HPCRUN_ALL || (extent == HPCRUN_METRICS && !r->sound[HPCRUN_SECTION_METRICS]))
+		return false;
 	return r->sound[HPCRUN_SECTION_DICTIONARY] && r->sound[HPCRUN_SECTION_SPARSE];
 }
 
@@ -304,12 +306,12 @@ int hpcrun_sections_read(
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
 			"the footer is missing: the run was killed");
-	if (extent == HPCRUN_METRICS && r.sound[HPCRUN_SECTION_METRICS]) {
-		struct hpcrun_epoch *e = hpcrun_epoch_add(p);
-		return e ? read_metrics(&r, e) : -ENOMEM;
-	}
-	if (extent != HPCRUN_WHO || !knows_the_way(&r))
+	if (!knows_the_way(&r, extent))
 		code = read_tables(&r);
+	else if (extent == HPCRUN_METRICS) {
+		struct hpcrun_epoch *e = hpcrun_epoch_add(p);
+		code = e ? read_metrics(&r, e) : -ENOMEM;
+	}
 	if (code == 0)
 		code = read_dictionary(&r);
 	return code == 0 ? read_values(&r, extent) : code;

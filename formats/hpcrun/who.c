@@ -1,12 +1,13 @@
 /*
- * Reads the beginnings of all files in parallel: the writer of a profile, the number of samples of
- * a trace. Damage is reported by the code that reads whole files.
+ * Reads the beginnings of all files in parallel: the writer and metrics of a profile, the number of
+ * samples of a trace. Damage is reported by the code that reads whole files.
  */
 #include "formats/hpcrun/who.h"
 
 #include <stdlib.h>
 
 #include "formats/common/pipeline.h"
+#include "formats/common/quantity.h"
 #include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/identity.h"
 #include "formats/hpcrun/names.h"
@@ -15,6 +16,7 @@
 struct result {
 	struct hpcrun_thread thread;
 	struct hpcrun_claim claim;
+	bool gpu, times;
 };
 
 struct reading {
@@ -90,6 +92,17 @@ static void claim_names(
 		claim_number(claim, "thread", name.thread);
 }
 
+static void look_at_names(const struct hpcrun_profile *p, struct result *ret)
+{
+	for (size_t e = 0; e < p->n_epochs; e++)
+		for (size_t i = 0; i < p->epochs[e].metrics.n; i++) {
+			struct pm_bytes name = p->epochs[e].metrics.items[i].name;
+			ret->gpu |= name.len > 0 && name.p[0] == 'G'; /* GKER, GXCOPY … */
+			ret->times |=
+				pm_quantity_of(name, hpcrun_metric_unit(name)) == PM_QUANTITY_TIME;
+		}
+}
+
 /* For an unreadable profile, the file name is used. */
 static int read_profile(
 	struct hpcrun_folder *folder, const struct hpcrun_source *source, struct result *ret)
@@ -101,11 +114,12 @@ static int read_profile(
 	if (source->profile.name)
 		r = hpcrun_file_open(folder, &source->profile, &in, NULL);
 	if (r == 0) {
-		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
+		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_METRICS, &silent, NULL);
 		if (r == 0) {
 			ret->thread.family = p.family;
 			ret->thread.version = p.version;
 			claim_tuple(&p, &ret->claim);
+			look_at_names(&p, ret);
 		}
 	}
 	claim_names(&p, hpcrun_file_stem(hpcrun_source_file(source)), &ret->claim);
@@ -149,6 +163,8 @@ static int take_result(void *context, uint32_t i, void *result)
 	const struct hpcrun_source *source = &reading->folder->sources[i];
 	reading->who->items[i] = from->thread;
 	reading->claims[i] = from->claim;
+	reading->who->may_have_gpu |= from->gpu;
+	reading->who->may_have_times |= from->times;
 	reading->threads[i] = (struct pm_thread){.id = i + 1,
 		.has_trace = from->thread.has_trace,
 		.n_samples = from->thread.trace.n,

@@ -1,4 +1,7 @@
-/* Identities and sizes of threads, from the beginnings of the files. Reads no trees. */
+/*
+ * Identities and sizes of threads and names of metrics, from the beginnings of the files. Reads no
+ * trees.
+ */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_WHO_H
 #define PROFMOUNT_FORMATS_HPCRUN_WHO_H
 
@@ -19,6 +22,8 @@ struct hpcrun_thread {
 struct hpcrun_who {
 	struct pm_threads threads;
 	struct hpcrun_thread *items;  /* threads.n */
+	bool may_have_gpu;            /* metrics of GPUs, by names in the tables of files */
+	bool may_have_times;          /* on processors, likewise */
 	uint32_t n_runs;              /* in this directory: see runs.h */
 	struct pm_damage_list damage; /* says so, if there are several */
 	struct pm_arena arena;

@@ -18,8 +18,7 @@ static bool scope_is(const struct hpctk_quantity *q, const char *name)
 	return pm_bytes_equal(q->scope, pm_bytes_of(name));
 }
 
-/* The text in the parentheses at the end of a name: sec of `CPUTIME (sec)`. */
-static struct pm_bytes unit_of(struct pm_bytes name)
+struct pm_bytes hpctk_unit_of(struct pm_bytes name)
 {
 	struct pm_bytes unit = {NULL, 0};
 	if (name.len == 0 || name.p[name.len - 1] != ')')
@@ -79,7 +78,7 @@ static uint32_t metrics_list(
 		*row = (struct pm_metric){.id = q->prop_id,
 			.group = group_of[i],
 			.name = q->name,
-			.unit = unit_of(q->name),
+			.unit = hpctk_unit_of(q->name),
 			.scope = q->scope};
 		role_assign(&roles, q, row);
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/common/quantity.h"
 #include "formats/common/text.h"
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/columns.h"
@@ -59,12 +60,23 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 }
 
 /* The names of hpcrun's GPU metrics begin with a G: GKER, GXCOPY … */
-static int has_gpu_metrics(struct hpctk_opened *db, struct pm_error *err)
+static bool is_gpu(struct pm_bytes name)
+{
+	return name.len > 0 && name.p[0] == 'G';
+}
+
+static bool is_time(struct pm_bytes name)
+{
+	return pm_quantity_of(name, hpctk_unit_of(name)) == PM_QUANTITY_TIME;
+}
+
+static int has_metric(
+	struct hpctk_opened *db, bool (*is)(struct pm_bytes name), struct pm_error *err)
 {
 	const struct hpctk_metrics *m;
 	int r = hpctk_metrics_get(db, &m, err);
 	for (size_t i = 0; r == 0 && i < m->n_quantities; i++)
-		if (m->quantities[i].name.len > 0 && m->quantities[i].name.p[0] == 'G')
+		if (is(m->quantities[i].name))
 			return 1;
 	return r;
 }
@@ -75,8 +87,9 @@ static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_er
 	switch (feature) {
 	case PM_HAS_SEVERAL_THREADS: return hpctk_threads_several(db);
 	case PM_HAS_SOURCES: return hpctk_sources_any(db, err);
-	case PM_HAS_GPU_METRICS: return has_gpu_metrics(db, err);
+	case PM_HAS_GPU_METRICS: return has_metric(db, is_gpu, err);
 	case PM_HAS_TRACES: return db->folder.present[HPCTK_TRACE];
+	case PM_HAS_TIMES: return has_metric(db, is_time, err);
 	case PM_HAS_RANKS: return 1;
 	case PM_HAS_CALL_TIMES: break;
 	}

@@ -99,7 +99,6 @@ class Patience(unittest.TestCase):
                 ends(r)
             self.assertIsNone(process.poll())
 
-    @unittest.skip("SKIPPED: known to fail, cause not found yet")
     def test_lookups_in_one_directory_go_at_the_same_time(self):
         # The names below by-id/ need the tree, so the first one waits; what is no number is none of them.
         with slow_mount(warm=False) as (_, point, _process):
@@ -128,7 +127,6 @@ class Patience(unittest.TestCase):
                 self.assertEqual(out, run("--cat", source.whole, "contexts.csv").stdout)
                 self.assertIsNone(process.poll())
 
-    @unittest.skip("SKIPPED: known to fail, cause not found yet")
     def test_mounting_and_listing_the_root_read_little(self):
         for name in LONG:
             with below(name) as source:
@@ -143,7 +141,6 @@ class Patience(unittest.TestCase):
                 self.assertEqual(run("--cat", source.path, "metrics.csv").returncode, 0)
                 self.assertLessEqual(source.pages_read() - before, 32 + 5 * len(source.files), name)
 
-    @unittest.skip("SKIPPED: known to fail, cause not found yet")
     def test_reading_ends_with_the_last_who_wants_it(self):
         for name in LONG:
             with below(name) as source, served(source=source.path) as (point, process):

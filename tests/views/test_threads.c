@@ -579,11 +579,53 @@ static void test_efficiency_is_of_sampled_time_on_several_threads(void **state)
 	}
 }
 
+static int has_traces_and_times(
+	const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	return feature == PM_HAS_SEVERAL_THREADS || feature == PM_HAS_TRACES ||
+		feature == PM_HAS_TIMES;
+}
+
+static int64_t no_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	(void)p;
+	(void)context;
+	(void)ret;
+	(void)room;
+	(void)err;
+	fail_msg("a cost is read");
+	return 0;
+}
+
+/* Listing a directory reads no costs; that only one thread has some leaves a header. */
+static void test_efficiency_is_listed_without_costs(void **state)
+{
+	struct fake *f = fake_with_ranks(1);
+	const struct pmfs_view *view = view_named(PMFS_PLACE_ROOT, "efficiency.csv");
+	int64_t (*costs)(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+		size_t room, struct pm_error *err) = f->ops.run_costs;
+	add_costs(f, 0, 60, 30, 5);
+	f->ops.has = has_traces_and_times;
+	f->ops.run_costs = no_costs;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(view->present(m, 0, NULL), 1);
+	f->ops.run_costs = costs;
+	assert_view(m, PMFS_PLACE_ROOT, "efficiency.csv", 0,
+		"run|threads|ranks|duration_ns|speedup|load_balance|communication_efficiency|"
+		"parallel_efficiency|mpi_parallel_efficiency|openmp_parallel_efficiency|"
+		"computation_scaling|global_efficiency\n");
+	views_done(m, f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_efficiency_by_the_definitions_of_pop),
 		cmocka_unit_test(test_efficiency_is_of_sampled_time_on_several_threads),
+		cmocka_unit_test(test_efficiency_is_listed_without_costs),
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
 		cmocka_unit_test(test_a_line_counts_unless_it_is_nested),
 		cmocka_unit_test(test_a_format_may_know_the_ends_of_a_trace),

@@ -20,21 +20,42 @@ struct adding {
 	const struct pmfs_identity *identity;
 	const uint8_t *categories;
 	double unit_ns;
+	uint32_t time;         /* the column */
 	double *cells, *times; /* by column; by category and column: of a thread */
 	const struct pmfs_peers *peers;
 	uint64_t *main;  /* by rank: the number of its main thread so far */
 	double *outside; /* by rank: of that thread; NaN: none so far */
 };
 
-static double unit_of(const struct pmfs_columns *c)
+/* In ns, of the exclusive time on processors that leads; 0: there is none. */
+static double time_unit(const struct pmfs_columns *c, uint32_t *ret_column)
 {
-	if (c->first_excl == PM_NONE)
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		const struct pm_metric *metric = column->flat ? column->flat : column->tree;
+		*ret_column = i;
+		if (column->role == PM_ROLE_EXCLUSIVE &&
+			pm_quantity_of(metric->name, metric->unit) == PM_QUANTITY_TIME)
+			return pm_unit_ns(metric->unit);
+	}
+	return 0;
+}
+
+static bool is_sampled(const struct pm_profile *p)
+{
+	return p->ops->span && p->ops->threads &&
+		strcmp(pm_profile_kind_of_tree(p), "samples") == 0;
+}
+
+int pmfs_efficiency_may_apply(struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	if (!is_sampled(p))
 		return 0;
-	const struct pmfs_column *column = &c->columns[c->first_excl];
-	const struct pm_metric *metric = column->flat ? column->flat : column->tree;
-	if (pm_quantity_of(metric->name, metric->unit) != PM_QUANTITY_TIME)
-		return 0;
-	return pm_unit_ns(metric->unit);
+	if (!p->ops->has)
+		return pmfs_efficiency_applies(m, err);
+	int r = p->ops->has(p, PM_HAS_TRACES, err); /* the duration is theirs */
+	return r <= 0 ? r : p->ops->has(p, PM_HAS_TIMES, err);
 }
 
 int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err)
@@ -42,14 +63,12 @@ int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err)
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_columns *c;
 	uint64_t origin, duration = PM_NO_TIME;
-	const char *kind = pm_profile_kind_of_tree(p);
-	if (!p->ops->span || !p->ops->threads || strcmp(kind, "samples") != 0)
-		return 0;
-	int r = p->ops->span(p, &origin, &duration, err);
+	uint32_t column;
+	int r = is_sampled(p) ? p->ops->span(p, &origin, &duration, err) : 0;
 	if (r < 0 || duration == PM_NO_TIME || duration == 0 ||
 		(r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
-	return unit_of(c) > 0;
+	return time_unit(c, &column) > 0;
 }
 
 /* ---- a thread ---- */
@@ -96,7 +115,7 @@ static int read_thread(struct adding *a, uint32_t thread, struct pm_error *err)
 
 static double time_in(const struct adding *a, enum pmfs_category category)
 {
-	double time = a->times[category * a->columns->n + a->columns->first_excl];
+	double time = a->times[category * a->columns->n + a->time];
 	return isnan(time) ? 0 : time * a->unit_ns;
 }
 
@@ -167,8 +186,9 @@ static int efficiency_fill(void *owner, void *part, struct pm_error *err)
 	struct adding a = {.model = owner};
 	const struct pm_profile *p = pmfs_model_profile(a.model);
 	uint64_t origin, duration;
-	int r = p->ops->span(p, &origin, &duration, err);
-	if (r < 0 || (r = pmfs_model_columns(a.model, &a.columns, err)) < 0 ||
+	int r = pmfs_efficiency_applies(a.model, err);
+	if (r <= 0 || (r = p->ops->span(p, &origin, &duration, err)) < 0 ||
+		(r = pmfs_model_columns(a.model, &a.columns, err)) < 0 ||
 		(r = pmfs_model_tree(a.model, &a.tree, err)) < 0 ||
 		(r = pmfs_model_threads(a.model, &a.threads, err)) < 0 ||
 		(r = pmfs_identity(a.model, &a.identity, err)) < 0 ||
@@ -176,7 +196,7 @@ static int efficiency_fill(void *owner, void *part, struct pm_error *err)
 		(r = pmfs_categories(a.model, &a.categories, err)) < 0)
 		return r;
 	ret->duration_ns = (double)duration;
-	a.unit_ns = unit_of(a.columns);
+	a.unit_ns = time_unit(a.columns, &a.time);
 	a.cells = pmfs_cells_new(a.columns->n);
 	a.times = pmfs_cells_new(PMFS_N_CATEGORIES * (size_t)a.columns->n);
 	a.main = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.main));

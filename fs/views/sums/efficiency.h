@@ -23,7 +23,11 @@ struct pmfs_efficiency {
  */
 int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err);
 
-/* If it applies. Computed on the first call; owned by the model. Reads all threads. */
+/* The same by what is known without costs: 0 if it certainly does not. */
+int pmfs_efficiency_may_apply(struct pmfs_model *m, struct pm_error *err);
+
+/* Without threads if it does not apply. Computed on the first call; owned by the model. Reads all
+ * threads. */
 int pmfs_efficiency(struct pmfs_model *m, const struct pmfs_efficiency **ret, struct pm_error *err);
 
 /* efficiency.csv. The cells after the first one, against a baseline; NULL: without. */

@@ -6,12 +6,14 @@
 #include "fs/views/sums/efficiency.h"
 #include "fs/views/sums/emptythreads.h"
 
+/* Where costs would have to be read to be sure, and directories are listed without, there may be no
+ * row. */
 int pmfs_has_efficiency(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pmfs_empty_threads *empty;
-	(void)item;
-	int r = pmfs_efficiency_applies(m, err);
-	if (r <= 0 || (r = pmfs_empty_threads(m, &empty, err)) < 0)
+	int r = pmfs_has_several_threads(m, item, err);
+	if (r <= 0 || (r = pmfs_efficiency_may_apply(m, err)) <= 0 ||
+		pmfs_model_profile(m)->ops->has || (r = pmfs_empty_threads(m, &empty, err)) < 0)
 		return r;
 	return empty->n_threads - empty->n_empty > 1;
 }
@@ -27,6 +29,8 @@ static int efficiency_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	if (r < 0 || (r = pm_profile_title(pmfs_model_profile(m), &title, err)) < 0)
 		return r;
 	rows->at = 1;
+	if (e->threads < 2)
+		return 0;
 	pmfs_efficiency_cells(e, NULL, false, cells);
 	pm_set_text(cells, title);
 	return 1;
