@@ -84,7 +84,7 @@ class Folders(unittest.TestCase):
         names = ("structs", "kernel_symbols", "src", "metrics", "logs", "000000", "x.hpcrun", "x.hpctrace", "text-00000009.wal",
                  "text-00000009.fmi", "nytprof.out.9", "meta.db.t", "qmeta.idx", "app.hpcstruct")
         for source in [p for p in glob.glob(os.path.join(SOURCES, "*")) if os.path.isdir(p)]:
-            if os.path.basename(source) == "cpuprofiles":
+            if os.path.basename(source) in ("cpuprofiles", "callgrind.threads"):
                 continue  # with anything beside its files, a folder of these is a folder of runs
             whole = run("--ls", source).stdout
             for kind, make in KINDS.items():
