@@ -49,21 +49,23 @@ static int grow_items(struct pm_paths *p)
 	return 0;
 }
 
-int pm_paths_init(struct pm_paths *p, uint32_t most)
-{
-	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS};
-	if (grow_items(p) < 0)
-		return -ENOMEM;
-	p->kids[0] = no_kids;
-	return 0;
-}
-
 void pm_paths_done(struct pm_paths *p)
 {
 	free(own_items(p));
 	free(p->kids);
 	free(p->slots);
 	*p = (struct pm_paths){.items = NULL};
+}
+
+int pm_paths_init(struct pm_paths *p, uint32_t most)
+{
+	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS};
+	if (grow_items(p) < 0) {
+		pm_paths_done(p);
+		return -ENOMEM;
+	}
+	p->kids[0] = no_kids;
+	return 0;
 }
 
 /* ---- the table ---- */
