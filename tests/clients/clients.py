@@ -85,7 +85,7 @@ class Source:
         """(metric, path) of the exports called before + metric + after."""
         names = sorted(os.listdir(self.path(folder)))
         found = [(n[len(before):len(n) - len(after)], self.path(f"{folder}/{n}")) for n in names
-                 if n.startswith(before) and n.endswith(after) and n != "profile.pb.gz"]  # which has all of them
+                 if n.startswith(before) and n.endswith(after) and n != "profile.pb.gz"]  # of all metrics: there is none called `profile`
         expect(found, f"{folder}: no {before}METRIC{after}")
         return found
 

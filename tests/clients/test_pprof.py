@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""go tool pprof reads M.pb.gz: totals are equal, names are complete, and pprof's own exports work."""
+"""go tool pprof reads M.pb.gz and profile.pb.gz: totals are equal, names are complete, and pprof's own exports work."""
 import os
 import re
 import tempfile
@@ -17,12 +17,15 @@ def pprof(home, *arguments):
 
 with Source("export", "functions.csv") as source, tempfile.TemporaryDirectory() as home:
     names = {re.sub(r"\s+", " ", row["name"]) for row in source.rows("contexts.csv")} | {"(unknown)"}
-    for metric, path in source.exports("", ".pb.gz"):
+    # Each quantity in a file of its own, and in the one of all, in which it is chosen.
+    singles = [(metric, path, []) for metric, path in source.exports("", ".pb.gz")]
+    whole = source.path("export/profile.pb.gz")
+    for metric, path, chosen in singles + [(m, whole, [f"-sample_index={m}"]) for m, _, _ in singles]:
         total, slack = source.total(metric)
         if total < 1:
             continue
         unit = "ns" if metric.endswith("_ns") else "B" if metric.endswith("_bytes") else "count"
-        said = pprof(home, "-top", f"-unit={unit}", "-nodefraction=0", path)
+        said = pprof(home, "-top", f"-unit={unit}", "-nodefraction=0", *chosen, path)
         shown = re.search(rf"Showing nodes accounting for .* of ([0-9.]+){'' if unit == 'count' else unit} total", said)
         expect(shown, said[:500])
         expect_total(source, metric, float(shown.group(1)), "go tool pprof")

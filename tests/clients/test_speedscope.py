@@ -24,11 +24,15 @@ with Source("export") as source:
              for around in (("", ".collapsedstack.txt"), ("", ".pb.gz"), ("callgrind.out.", ""))]
     whole = source.path("export/profile.speedscope.json")
     trace = source.path("export/trace.json")
-    paths = [path for _, path in mains] + [whole] + [trace] * os.path.exists(trace)
+    pprof = source.path("export/profile.pb.gz")  # of all metrics: the first one is shown
+    paths = [path for _, path in mains] + [whole, pprof] + [trace] * os.path.exists(trace)
     opened = open_all(paths)
     for path in paths:
         expect(opened[path]["saved"] and not opened[path]["errors"], f"{path}: {opened[path]}")
-    for metric, path in mains[:2]:
+    columns = list(source.rows("contexts.csv")[0])
+    first = min((m["column"] for m in source.metrics if m["column"] in columns), key=columns.index)
+    first, _ = source.export_name(first, next(m["unit"] for m in source.metrics if m["column"] == first))
+    for metric, path in mains[:2] + [(first, pprof)]:
         expect_total(source, metric, total(opened[path]["saved"]["profiles"][0]), f"speedscope ({os.path.basename(path)})")
     with open(whole, encoding="utf-8") as file:
         ours = json.load(file)
