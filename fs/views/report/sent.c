@@ -18,9 +18,11 @@
 enum {
 	SENT_BYTES = 20 << 20, /* what mail servers and bug trackers take */
 	PAGE_BYTES = 512 << 10,
-	COLUMNS = 4,     /* quantities with pictures */
-	FUNCTIONS = 400, /* with their callers and callees */
-	CONTEXTS = 4000, /* whose children are there */
+	COLUMNS = 4,          /* quantities with pictures */
+	STEPS = 100,          /* of their hot paths, each with the path to it and what it calls */
+	FUNCTIONS = 400,      /* with their callers and callees */
+	CONTEXTS = 4000,      /* whose children are there */
+	BOTTOM_UP = 20000000, /* contexts that are read for the callers of all these functions */
 	SOURCES = 200,
 	TIMES = 15, /* tiles: the run, its halves, quarters and eighths */
 };
@@ -30,6 +32,7 @@ struct sending {
 	struct pm_text *out;
 	size_t first; /* where the data begins in `out` */
 	uint64_t left_out;
+	size_t wasted; /* bytes of what is left out */
 };
 
 /* Adds a document, unless there is no room for it. */
@@ -47,13 +50,19 @@ static int add(struct sending *s, struct pm_error *err, const char *format, ...)
 	va_end(args);
 	if (n < 0 || (size_t)n >= sizeof(name) || !pmfs_report_find(pm_bytes_of(name), &key))
 		return 0;
+	if (s->wasted > SENT_BYTES) { /* hardly anything would fit */
+		s->left_out++;
+		return 0;
+	}
 	if (pm_work_cancelled())
 		return pmfs_no_memory(err);
 	int e = pmfs_report_write(s->model, key, "pm.put", &data, err);
 	if (e == 0 && s->out->len - s->first + data.len <= SENT_BYTES - PAGE_BYTES)
 		pm_text_bytes(s->out, pm_text_view(&data));
-	else
+	else {
 		s->left_out++;
+		s->wasted += data.len;
+	}
 	e = e < 0 ? e : pm_text_status(&data);
 	pm_text_done(&data);
 	return e;
@@ -74,7 +83,7 @@ static int add_column(
 		e = add(s, err, "costs-0-%u.js", column);
 	if (e == 0 && c->columns[column].role == PM_ROLE_INCLUSIVE)
 		e = pmfs_hotpath_by(s->model, column, &path, &n, err);
-	for (uint32_t i = 0; e == 0 && i < n; i++) {
+	for (uint32_t i = 0; e == 0 && i < n && i < STEPS; i++) {
 		e = add(s, err, "path-%u.js", path[i].context);
 		if (e == 0)
 			e = add(s, err, "children-%u-0.js", path[i].context + 1);
@@ -115,9 +124,14 @@ static int add_functions(struct sending *s, struct pm_error *err)
 		return e;
 	for (uint32_t i = 0; e == 0 && i < f->n; i += PMFS_REPORT_ROWS)
 		e = add(s, err, "functions-%u-0.js", i / PMFS_REPORT_ROWS);
+	uint64_t above = f->tree->n_contexts ? BOTTOM_UP / f->tree->n_contexts : 0;
 	for (uint32_t i = 0; e == 0 && i < f->n && i < FUNCTIONS; i++) {
 		e = add(s, err, "function-%u.js", i);
-		if (e == 0 && pmfs_function_count(f, i) > 0)
+		if (pmfs_function_count(f, i) == 0)
+			continue;
+		if (i >= above)
+			s->left_out++;
+		else if (e == 0)
 			e = add(s, err, "up-%u-0.js", f->contexts[f->first[i]]);
 	}
 	return e;
@@ -126,20 +140,21 @@ static int add_functions(struct sending *s, struct pm_error *err)
 /* Siblings are in the order of their cost: first what is at the top, then what is below it. */
 static int add_tree(struct sending *s, const struct pm_tree *tree, struct pm_error *err)
 {
-	int e = add(s, err, "children-0-0.js");
-	uint32_t n = 0;
-	for (uint32_t depth = 0; e == 0 && depth < PMFS_REPORT_LEVELS && n < CONTEXTS; depth++) {
-		bool any = false;
-		for (uint32_t i = 0; e == 0 && i < tree->n_contexts && n < CONTEXTS; i++) {
-			if (tree->depth[i] != depth || tree->end[i] == i + 1)
-				continue;
-			e = add(s, err, "children-%u-0.js", i + 1);
-			any = true;
-			n++;
-		}
-		if (!any)
+	uint32_t *queue = malloc(CONTEXTS * sizeof(*queue)), n = 0;
+	int e = queue ? add(s, err, "children-0-0.js") : pmfs_no_memory(err);
+	for (uint32_t at = 0; e == 0; at++) {
+		uint32_t above = at ? queue[at - 1] : PM_NONE;
+		uint32_t i = at ? above + 1 : 0, end = at ? tree->end[above] : tree->n_contexts;
+		if (at)
+			e = add(s, err, "children-%u-0.js", above + 1);
+		for (; i < end && n < CONTEXTS && tree->depth[i] < PMFS_REPORT_LEVELS;
+			i = tree->end[i])
+			if (tree->end[i] > i + 1)
+				queue[n++] = i;
+		if (at == n)
 			break;
 	}
+	free(queue);
 	return e;
 }
 
