@@ -213,12 +213,14 @@ static int read_texts(struct naming *g, struct nytp_file *f)
 }
 
 /* The subs of evals without a text: a sum, as their order is not known. */
-static void read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
+static int read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
 {
 	for (size_t i = 0; i < f->n_subs; i++) {
 		const struct nytp_sub *sub = &f->subs[i];
 		const uint32_t *row = sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
-		if (!row || f->fids[*row].text)
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (!row || f->fids[*row].text || !is_eval(g->n, f->fids[*row].name))
 			continue;
 		struct pm_bytes name = nytp_name(g->n, sub->name);
 		pm_text_clear(&g->text);
@@ -228,6 +230,7 @@ static void read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
 		pm_text_printf(&g->text, " %u %u", sub->first, sub->last);
 		of_fid[*row] += pm_hash_bytes(pm_text_view(&g->text)) | 1;
 	}
+	return 0;
 }
 
 /*
@@ -275,7 +278,7 @@ static int identify(struct naming *g)
 		uint64_t *of_fid = calloc(f->n_fids + 1, sizeof(*of_fid));
 		r = of_fid ? read_texts(g, f) : -ENOMEM;
 		if (r == 0)
-			read_subs(g, f, of_fid);
+			r = read_subs(g, f, of_fid);
 		for (size_t k = 0; r == 0 && k < f->n_fids; k++)
 			if (!f->fids[k].text)
 				f->fids[k].text = of_fid[k];

@@ -2,10 +2,19 @@
 
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 #include "fs/views/sums/lines.h"
 #include "fs/views/sums/totals.h"
+
+enum { BETWEEN_QUESTIONS = 1024 /* lines */ };
+
+/* While lines are added. */
+struct rolling {
+	const struct pmfs_lines *lines; /* or NULL */
+	uint32_t *row_of_line;
+};
 
 static void rollup_done(void *p)
 {
@@ -80,6 +89,8 @@ int pmfs_add_statements(struct pmfs_model *m,
 		return r;
 	uint32_t n = l->columns->n;
 	for (uint32_t i = 0; i < l->n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return pmfs_no_memory(err);
 		uint32_t row = row_of(self, &l->lines[i]);
 		for (uint32_t k = 0; k < n; k++)
 			if (!totals->in_contexts[k] && l->columns->columns[k].role == PM_ROLE_COUNT)
@@ -100,8 +111,8 @@ static struct pm_bytes name_of_line(const struct pmfs_rollup *u, const struct pm
 
 static uint32_t row_of_line(const void *self, const struct pm_line *line)
 {
-	const struct pmfs_rollup *u = self;
-	return pm_strtab_find(&u->names, name_of_line(u, line));
+	const struct rolling *rolling = self;
+	return rolling->row_of_line[line - rolling->lines->lines];
 }
 
 /* ---- summing ---- */
@@ -117,7 +128,7 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 }
 
 /* Rows in the order of functions.csv, one for each name; then those of other lines. */
-static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p, const struct pmfs_lines *l,
+static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p, struct rolling *rolling,
 	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
 		const struct pmfs_function *function))
 {
@@ -133,11 +144,13 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p, const st
 		u->n_functions[row]++;
 		u->file[row] = pmfs_function_at(f, i)->file;
 	}
+	const struct pmfs_lines *l = rolling->lines;
 	for (uint32_t i = 0; l && i < l->n; i++) {
 		uint32_t row = pm_strtab_add_lasting(&u->names, name_of_line(u, &l->lines[i]));
 		if (row == PM_NONE || (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0))
 			return -ENOMEM;
 		u->file[row] = l->lines[i].file;
+		rolling->row_of_line[i] = row;
 	}
 	return 0;
 }
@@ -150,23 +163,26 @@ static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 	int r = pmfs_functions(m, &u->functions, err);
 	if (r < 0)
 		return r;
-	const struct pmfs_lines *l;
-	if ((r = find_lines(m, &l, err)) < 0)
+	struct rolling rolling;
+	if ((r = find_lines(m, &rolling.lines, err)) < 0)
 		return r;
+	size_t n_lines = rolling.lines ? rolling.lines->n : 0;
+	rolling.row_of_line = malloc((n_lines + 1) * sizeof(*rolling.row_of_line));
 	const struct pmfs_functions *f = u->functions;
 	struct pmfs_grouping g = {
 		.model = m, .tree = f->tree, .end = f->tree->n_contexts, .place = place, .self = u};
 	u->sums.columns = f->columns;
 	u->row_of_function = calloc((size_t)f->n + 1, sizeof(*u->row_of_function));
-	u->n_functions = calloc((size_t)f->n + (l ? l->n : 0) + 1, sizeof(*u->n_functions));
-	u->file = calloc((size_t)f->n + (l ? l->n : 0) + 1, sizeof(*u->file));
-	if (!u->row_of_function || !u->n_functions || !u->file ||
-		make_rows(u, pmfs_model_profile(m), l, name_of) < 0)
+	u->n_functions = calloc((size_t)f->n + n_lines + 1, sizeof(*u->n_functions));
+	u->file = calloc((size_t)f->n + n_lines + 1, sizeof(*u->file));
+	if (!u->row_of_function || !u->n_functions || !u->file || !rolling.row_of_line ||
+		make_rows(u, pmfs_model_profile(m), &rolling, name_of) < 0)
 		r = pmfs_no_memory(err);
 	if (r == 0)
 		r = pmfs_group(&g, &u->sums, err);
 	if (r == 0)
-		r = pmfs_add_statements(m, row_of_line, u, u->sums.cells, err);
+		r = pmfs_add_statements(m, row_of_line, &rolling, u->sums.cells, err);
+	free(rolling.row_of_line);
 	if (r == 0) {
 		u->order = pmfs_order(
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
