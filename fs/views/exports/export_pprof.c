@@ -374,6 +374,7 @@ struct types {
 	uint32_t n;
 	uint32_t *columns;
 	double *cells, *below; /* of one context; by depth, the sums of what is below */
+	double *merged;        /* by depth, own costs below the last level that is shown */
 	int64_t *costs;
 };
 
@@ -397,17 +398,26 @@ static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, 
 			PM_LIMIT_CELLS);
 	t->cells = pmfs_cells_new(c->n);
 	t->below = calloc(cells, sizeof(*t->below));
+	t->merged = calloc(cells, sizeof(*t->merged));
 	t->costs = calloc((size_t)t->n + 1, sizeof(*t->costs));
-	return t->columns && t->cells && t->below && t->costs ? 0 : pmfs_no_memory(err);
+	return t->columns && t->cells && t->below && t->merged && t->costs ? 0
+									   : pmfs_no_memory(err);
 }
+
+/* Of a frame, each in the other: what is deeper is below the last level. */
+enum { PARTS = 64 };
 
 /* Backwards, so that what is below a context is known before it: own cost is the rest. */
 static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_columns *c,
 	struct types *t, struct pm_error *err)
 {
-	const struct pm_tree *tree = w->stacks->tree;
+	const struct pmfs_stacks *s = w->stacks;
+	const struct pm_tree *tree = s->tree;
 	for (uint32_t i = tree->n_contexts; i-- > 0 && !w->profile.failed;) {
 		double *here = t->below + (size_t)tree->depth[i] * t->n, *below = here + t->n;
+		uint32_t shown = tree->depth[s->shown[i]];
+		bool merges = s->is_cut && tree->depth[i] - shown > PARTS;
+		double *merged = t->merged + (size_t)(merges ? shown : tree->depth[i]) * t->n;
 		bool costs = false;
 		int r = pmfs_run_cells(m, i, false, t->cells, err);
 		if (r < 0)
@@ -418,7 +428,10 @@ static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_
 			double value = t->cells[t->columns[k]];
 			if (!isfinite(value))
 				value = sums ? below[k] : 0;
-			double own = sums ? value - below[k] : value;
+			double own = merged[k] + (sums ? value - below[k] : value);
+			merged[k] = merges ? own : 0;
+			if (merges)
+				own = 0;
 			bool whole = fabs(own) * column->export_scale >= 0.5;
 			t->costs[k] = whole ? in_units(column, own) : 0;
 			costs |= t->costs[k] != 0;
@@ -465,6 +478,7 @@ static int render_all(struct pmfs_model *m, const struct pmfs_stacks *stacks,
 	free(t.columns);
 	free(t.cells);
 	free(t.below);
+	free(t.merged);
 	free(t.costs);
 	return finish(&w, r, out, err);
 }
