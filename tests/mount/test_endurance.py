@@ -27,8 +27,9 @@ class Endurance(unittest.TestCase):
             for _ in range(10):
                 read_some(files, 10000)
                 measured.append(anonymous_bytes(process))
-            # What threads happen to hold varies by megabytes; what is lost grows with each read.
-            self.assertLess(min(measured[5:]), max(measured[:5]) + (2 << 20), measured)
+            # What is lost grows with each read, and so in most rounds; what threads happen to hold jumps by megabytes once.
+            grown = sorted(b - a for a, b in zip(measured, measured[1:]))
+            self.assertLess(grown[len(grown) // 2], 50 * 10000, measured)
 
 
 if __name__ == "__main__":
