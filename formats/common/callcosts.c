@@ -66,19 +66,21 @@ struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time lea
 	uint32_t n = 0, group = 0;
 	for (uint32_t i = 0; i < PM_CALLS_MOST_METRICS; i++) {
 		uint32_t time = i / PM_CALLS_N_METRICS, metric = i % PM_CALLS_N_METRICS;
-		bool counts = of[metric].role == PM_ROLE_COUNT;
-		if (counts ? time > 0 : !(times >> time & 1))
+		if (of[metric].role == PM_ROLE_COUNT || !(times >> time & 1))
 			continue;
 		list[n] = of[metric];
 		list[n].id = i;
-		if (!counts)
-			list[n].name = names[time];
-		if (n > 0 && !pm_bytes_equal(list[n].name, list[n - 1].name))
-			group++;
+		list[n].name = names[time];
+		group += n > 0 && !pm_bytes_equal(list[n].name, list[n - 1].name);
 		list[n++].group = group;
 	}
+	if (calls) {
+		list[n] = of[PM_CALLS_CALLS];
+		list[n++].group = group + 1;
+	}
 	for (uint32_t i = n; i-- > 0;)
-		if (list[i].id / PM_CALLS_N_METRICS == (uint32_t)leads)
+		if (list[i].role != PM_ROLE_COUNT &&
+			list[i].id / PM_CALLS_N_METRICS == (uint32_t)leads)
 			group = list[i].group;
 	return (struct pm_metrics){n, list, group + 1};
 }

@@ -267,6 +267,20 @@ static void test_idle_comes_from_the_format(void **state)
 	assert_categories(f, 5, "-iiit");
 }
 
+/* Whatever a kernel is called; what it is called by has its own category. */
+static void test_calls_on_gpus_are_of_gpus(void **state)
+{
+	struct fake *f = fake_new();
+	uint32_t kernel = fake_function(f, "elementwise_kernel", NULL, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_context(f, 2, 1,
+		&(struct pm_frame){.kind = PM_KIND_FUNCTION,
+			.function = kernel,
+			.name = f->functions[kernel].name,
+			.on_gpu = true});
+	assert_categories(f, 2, "-g");
+}
+
 /* progress runs below MPI_Wait for most of its time, and by itself. */
 static void test_costs_add_up_by_category(void **state)
 {
@@ -309,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_that_call_the_program_are_its_own),
 		cmocka_unit_test(test_a_part_of_a_tree_has_the_categories_of_the_whole),
 		cmocka_unit_test(test_idle_comes_from_the_format),
+		cmocka_unit_test(test_calls_on_gpus_are_of_gpus),
 		cmocka_unit_test(test_costs_add_up_by_category),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

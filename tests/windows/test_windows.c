@@ -413,7 +413,7 @@ static void test_gpu_frames(void **state)
 	pmfs_index_init(&x, &f->profile);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
-	expect_metrics(p, "time calls gpu", 1);
+	expect_metrics(p, "time gpu calls", 1);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(gpu_value(p, i + 1, PM_CALLS_INCL), 60 - 20 * (int)i);
 		assert_int_equal(gpu_value(p, i + 1, PM_CALLS_EXCL), 20);
