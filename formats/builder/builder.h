@@ -285,6 +285,14 @@ void pm_rec_recipe(struct pm_recording *r, const char *question, const char *com
 void pm_rec_damage(struct pm_recording *r, uint64_t offset, uint64_t bytes, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*
+ * Of machine code: why code has no names, `why` of modules that are not told, and what a reader can
+ * do about it; constants. There is a missing-symbols.csv then. `build_id`: its bytes.
+ */
+void pm_rec_names_missing(struct pm_recording *r, const char *why, const char *advice);
+void pm_rec_module_missing(struct pm_recording *r, struct pm_bytes module, struct pm_bytes build_id,
+	const char *why, struct pm_bytes tried);
+
 /* Memory that lives as long as the profile, zeroed; NULL after a failure. */
 void *pm_rec_alloc(struct pm_recording *r, size_t n);
 struct pm_bytes pm_rec_copy(struct pm_recording *r, struct pm_bytes text);

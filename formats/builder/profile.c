@@ -67,6 +67,8 @@ static void show(struct pm_rec_opened *o)
 	p->notes = r->notes;
 	if (!r->has_edges)
 		o->ops.flat = NULL;
+	if (!r->missing.why)
+		o->ops.missing = NULL;
 	p->traces_are_calls = r->traces_are_calls;
 	p->times_since_epoch = r->since_epoch;
 	p->samples_are_weighed = r->traces_are_weighed;
@@ -306,6 +308,13 @@ static int collections(const struct pm_profile *p, const struct pm_collection **
 	return 0;
 }
 
+static int missing(const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &opened_of(p)->recording.missing;
+	return 0;
+}
+
 static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
@@ -362,6 +371,7 @@ static const struct pm_profile_ops all_ops = {
 	.documents = documents,
 	.collections = collections,
 	.series = series,
+	.missing = missing,
 	.facts = facts,
 	.recipes = recipes,
 	.remarks = remarks,

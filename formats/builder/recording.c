@@ -71,6 +71,7 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->series);
 	free(r->depths);
 	free(r->events);
+	free(r->missings);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
@@ -453,7 +454,8 @@ uint32_t pm_rec_address(
 	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
 	if (r->failed)
 		return PM_REC_BAD;
-	if (slash)
+	/* Memory (`//anon`) is no path. */
+	if (slash && !(slash == module.p + 1 && module.p[0] == '/'))
 		base = (struct pm_bytes){slash + 1, module.len - (size_t)(slash + 1 - module.p)};
 	if (base.len > PM_LIMIT_BASE_NAME)
 		base.p += base.len - PM_LIMIT_BASE_NAME, base.len = PM_LIMIT_BASE_NAME;
@@ -773,6 +775,32 @@ void pm_rec_damage(struct pm_recording *r, uint64_t offset, uint64_t bytes, cons
 	va_end(args);
 	if (!r->failed)
 		pm_damage_add(&r->damage, pm_rec_file(r), offset, bytes, "%s", what);
+}
+
+void pm_rec_names_missing(struct pm_recording *r, const char *why, const char *advice)
+{
+	r->missing.why = why;
+	r->missing.advice = advice;
+}
+
+void pm_rec_module_missing(struct pm_recording *r, struct pm_bytes module, struct pm_bytes build_id,
+	const char *why, struct pm_bytes tried)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct pm_missing row = {.module = pm_rec_copy(r, module), .why = why};
+	char *hex = pm_rec_alloc(r, 2 * build_id.len + 1), *paths = pm_rec_alloc(r, tried.len + 1);
+	for (size_t i = 0; hex && i < build_id.len; i++) {
+		hex[2 * i] = digits[build_id.p[i] >> 4];
+		hex[2 * i + 1] = digits[build_id.p[i] & 15];
+	}
+	if (paths && tried.len)
+		memcpy(paths, tried.p, tried.len);
+	row.build_id = (struct pm_bytes){(const uint8_t *)hex, 2 * build_id.len};
+	row.tried = paths;
+	if (!has_room(r, &r->missings, r->missing.n, &r->missing_room, sizeof(row)))
+		return;
+	r->missings[r->missing.n++] = row;
+	r->missing.rows = r->missings;
 }
 
 void pm_rec_sheet(

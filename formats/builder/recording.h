@@ -120,6 +120,9 @@ struct pm_recording {
 	size_t n_collections, collection_room;
 	struct pm_note notes[8]; /* the last one is empty */
 	unsigned n_notes;
+	struct pm_missings missing; /* why: NULL if the reader says nothing of names */
+	struct pm_missing *missings;
+	size_t missing_room;
 	struct pm_damage_list damage;
 	struct pm_bytes title;
 	const char *layout, *contexts_are;

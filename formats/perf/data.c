@@ -325,6 +325,7 @@ static int finish(struct perf *f)
 	e = perf_open_symbols(f);
 	if (e == 0) {
 		replay(f);
+		perf_say_missing(f);
 		say_facts(f);
 	}
 	return e;

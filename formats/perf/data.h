@@ -299,6 +299,8 @@ uint32_t perf_location_of(struct perf *f, const struct perf_location *l);
 /* ---- paths.c ---- */
 
 int perf_open_symbols(struct perf *f);
+/* Why modules have no names, once all samples are read. */
+void perf_say_missing(struct perf *f);
 uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
 
 #endif

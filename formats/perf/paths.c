@@ -45,15 +45,12 @@ static uint32_t location_context(struct perf *f, uint32_t parent, struct perf_lo
 {
 	struct pm_bytes module = perf_text(f, l->module);
 	struct pm_rec_function function = {.name = module, .module = pm_bytes_of("[bpf]")};
-	char name[48];
 	uint32_t context = named(f, parent, l);
 	if (context != PM_REC_NONE)
 		return context;
-	if (l->kind == IN_MEMORY) { /* its base name would be another name */
-		snprintf(name, sizeof(name), "//anon+0x%llx", (unsigned long long)l->ip);
-		function.name = pm_bytes_of(name);
-		function.module = pm_bytes_of("//anon");
-	} else if (l->kind == NOWHERE && l->ip == 0) { /* an address like others */
+	if (l->kind == IN_MEMORY)
+		return pm_rec_address(f->r, parent, pm_bytes_of("//anon"), l->ip);
+	if (l->kind == NOWHERE && l->ip == 0) { /* an address like others */
 		function.name = pm_bytes_of("0x0");
 		function.module.len = 0;
 	} else if (l->kind != MADE) {
@@ -143,4 +140,24 @@ uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_
 				f, above == PM_NONE ? PM_REC_NONE : f->contexts[above], &l);
 	}
 	return path == PM_NONE ? PM_REC_BAD : f->contexts[path];
+}
+
+void perf_say_missing(struct perf *f)
+{
+	bool asked = f->symbols;
+	pm_rec_names_missing(f->r, asked ? "no file has its code" : "not looked for: -o symbols=no",
+		asked ? "give its files with -o sysroot=DIR, or install its debug symbols"
+		      : "mount without -o symbols=no");
+	for (uint32_t i = 0; i < f->n_modules && pm_rec_goes_on(f->r); i++) {
+		const struct perf_module *m = &f->modules[i];
+		struct pm_bytes name = perf_text(f, i), id = {m->build_id, m->n_build_id};
+		struct sym_absence absence = {
+			.why = asked ? "no file has its code" : "not looked for: -o symbols=no"};
+		if (m->number != PM_NONE)
+			absence = sym_names_absence(f->symbols, m->number);
+		if (perf_starts(name, "/tmp/perf-") && m->number != PM_NONE)
+			name = pm_bytes_of("//anon");
+		if (name.len && (id.len || m->number != PM_NONE))
+			pm_rec_module_missing(f->r, name, id, absence.why, absence.tried);
+	}
 }

@@ -173,4 +173,7 @@ int pprof_for_fields(struct pprof *p, bool says,
 /* reader.c: reads a source; see pm_reader. */
 int pprof_read(struct pm_recording *r, struct pm_error *err);
 
+/* samples.c: the bytes of a build id that is hexadecimal; empty if it is something else. */
+struct pm_bytes pprof_build_id(struct pm_bytes hex, uint8_t room[32]);
+
 #endif

@@ -341,6 +341,31 @@ static int open_symbols(struct pprof *p)
 	return r;
 }
 
+/* Writers that resolve names themselves leave nothing to be looked for. */
+static void say_missing(struct pprof *p)
+{
+	bool none = true;
+	for (size_t i = 0; i < p->n_locations && none; i++)
+		none = p->locations[i].n > 0;
+	if (none)
+		return;
+	pm_rec_names_missing(p->r, p->names ? "not looked for" : "not looked for: -o symbols=no",
+		p->names ? "give its files with -o sysroot=DIR, or install its debug symbols"
+			 : "mount without -o symbols=no");
+	for (size_t i = 0; i < p->n_mappings && pm_rec_goes_on(p->r); i++) {
+		const struct pprof_mapping *m = &p->mappings[i];
+		uint8_t room[32];
+		struct sym_absence absence = {.why = "not looked for: -o symbols=no"};
+		if (m->module == PPROF_NONE && p->names)
+			continue;
+		if (p->names)
+			absence = sym_names_absence(p->names, m->module);
+		pm_rec_module_missing(p->r, pprof_text(p, pprof_string(p, m->file)),
+			pprof_build_id(pprof_text(p, pprof_string(p, m->build_id)), room),
+			absence.why, absence.tried);
+	}
+}
+
 static int show(struct pprof *p, struct pm_error *err)
 {
 	const char *file = pm_rec_file(p->r);
@@ -359,6 +384,7 @@ static int show(struct pprof *p, struct pm_error *err)
 		r = pprof_tags_show(p, primary);
 	if (r < 0)
 		return r;
+	say_missing(p);
 	add_facts(p);
 	add_mappings(p);
 	add_damage(p);

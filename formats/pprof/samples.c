@@ -61,7 +61,7 @@ static uint32_t address(struct pprof *p, uint32_t parent, const struct pprof_loc
 }
 
 /* Bytes of a build id that is written in hex; none if it is not. */
-static struct pm_bytes build_id(struct pm_bytes hex, uint8_t room[32])
+struct pm_bytes pprof_build_id(struct pm_bytes hex, uint8_t room[32])
 {
 	size_t n = 0;
 	for (; n < 32 && 2 * n + 1 < hex.len; n++) {
@@ -89,7 +89,7 @@ static uint32_t symbolised(
 		return PM_REC_NONE;
 	struct pm_bytes module = pprof_text(p, pprof_string(p, m->file));
 	struct sym_module asked = {.path = module,
-		.build_id = build_id(pprof_text(p, pprof_string(p, m->build_id)), room),
+		.build_id = pprof_build_id(pprof_text(p, pprof_string(p, m->build_id)), room),
 		.kind = SYM_OFFSETS};
 	if (m->module == PPROF_NONE && sym_names_module(p->names, &asked, &m->module) < 0) {
 		pm_rec_fail(p->r, -ENOMEM, PM_NO_OFFSET, "no memory for symbols");

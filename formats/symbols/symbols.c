@@ -184,11 +184,12 @@ static int read_kernel(struct sym_names *s, const struct sym_module *of, struct 
 		search->why = "the build id of the kernel was not recorded";
 		return 0;
 	}
+	const char *why = "another kernel is running, and there is no copy of its symbols";
 	int r = sym_root_find_copy(s->place.root, of->build_id, "kallsyms", &m->file, search);
 	if (r == 0 && !s->place.root->is_given && is_running(s, of->build_id)) {
 		r = sym_root_read(s->place.root, "proc/kallsyms", SYM_KERNEL_BYTES_MAX, &text,
 			&times, search);
-		search->why = "/proc/kallsyms hides addresses (kernel.kptr_restrict)";
+		why = "/proc/kallsyms hides addresses (kernel.kptr_restrict)";
 	}
 	if (r > 0)
 		r = sym_kernel_read(text.p ? pm_text_view(&text) : m->file.bytes, of->reference,
@@ -198,9 +199,7 @@ static int read_kernel(struct sym_names *s, const struct sym_module *of, struct 
 		return r < 0 ? r : 1;
 	r = sym_root_find_debug(s->place.root, of->build_id, &m->debug, search);
 	if (r <= 0) {
-		if (!search->why)
-			search->why =
-				"another kernel is running, and there is no copy of its symbols";
+		search->why = why;
 		return r;
 	}
 	if (of->reference.len && sym_elf_value(m->debug.bytes, of->reference, &linked))
@@ -263,14 +262,17 @@ static int read_perf_map(struct sym_names *s, const struct sym_module *of, struc
 	struct pm_text text;
 	struct sym_times times;
 	char path[PATH_MAX];
-	search->why = "it is code that was made at run time, and there is no map of it";
+	const char *none = "it is code that was made at run time, and there is no map of it";
+	search->why = none;
 	if (of->path.len < 2 || of->path.p[0] != '/' || of->path.len > sizeof(path))
 		return 0;
 	memcpy(path, of->path.p + 1, of->path.len - 1);
 	path[of->path.len - 1] = '\0';
 	int r = sym_root_read(place->root, path, SYM_PERF_MAP_BYTES_MAX, &text, &times, search);
-	if (r <= 0)
+	if (r <= 0) {
+		search->why = none;
 		return r;
+	}
 	if (!place->root->is_given && !place->is_here)
 		search->why = "it was measured on another machine, so that the map on this one is "
 			      "of another process";

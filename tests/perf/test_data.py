@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,39 @@ with tempfile.TemporaryDirectory() as folder:
     shutil.copy(os.path.join(sources, "perf.dir", "data.0"), os.path.join(folder, "data.2"))
     check("missing streams are said", ["2 files before this one" in what for what in rows(folder, "damage.csv", "what")], [True])
     check("the others are read", rows(folder, "threads.csv", "samples_excl"), ["3", "1", "3", "1"])
+
+
+def with_build_ids(whole, ids):
+    """A file of perf with more records: build ids of files, by name."""
+    more = b""
+    for name, mode, build_id in ids:
+        text = name.encode() + b"\0" * (8 - len(name) % 8)
+        body = b"\xff" * 4 + build_id.ljust(24, b"\0") + text
+        more += struct.pack("<IHH", 67, mode, 8 + len(body)) + body
+    size, = struct.unpack_from("<Q", whole, 0x30)
+    return whole[:0x30] + struct.pack("<Q", size + len(more)) + whole[0x38:] + more
+
+
+# Why there are no names: another file, another kernel, nobody looked.
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(sources, "new.perf.data"), "rb") as file:
+        whole = file.read()
+    path = os.path.join(folder, "perf.data")
+    with open(path, "wb") as file:
+        file.write(with_build_ids(whole, [("/opt/x/prog", 2, bytes(range(20))), ("[kernel.kallsyms]", 1, b"k" * 20)]))
+    os.makedirs(os.path.join(folder, "root", "opt", "x"))
+    shutil.copy("/bin/true", os.path.join(folder, "root", "opt", "x", "prog"))
+    for options, prog, kernel in (("symbols=no", "symbols=no", "symbols=no"),
+                                  ("sysroot=" + os.path.join(folder, "root"), "build id", "another kernel"),
+                                  ("sysroot=" + folder, "not there", "another kernel")):
+        table = subprocess.run([profmount, "-o", options, "--cat", path, "missing-symbols.csv"],
+                               capture_output=True, text=True, check=False).stdout
+        why = {row["module"]: (row["samples"], row["build_id"], row["why"]) for row in csv.DictReader(io.StringIO(table))}
+        for module, build_id, reason in (("/opt/x/prog", bytes(range(20)).hex(), prog), ("[kernel.kallsyms]", "6b" * 20, kernel)):
+            samples, id_is, why_is = why.get(module, ("", "", ""))
+            check(f"{options}: {module}", (samples != "", id_is, reason in why_is), (True, build_id, True))
+            if reason not in why_is:
+                print("  " + why_is)
 
 
 def zstd(data):

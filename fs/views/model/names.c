@@ -16,7 +16,7 @@ struct pm_bytes pmfs_base_name(struct pm_bytes path)
 		}
 	}
 	const uint8_t *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
-	if (!slash)
+	if (!slash || (slash == path.p + 1 && path.p[0] == '/')) /* memory (`//anon`) is no path */
 		return path;
 	size_t skipped = (size_t)(slash + 1 - path.p);
 	return (struct pm_bytes){slash + 1, path.len - skipped};
