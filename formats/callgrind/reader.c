@@ -11,7 +11,10 @@
 #include "formats/common/cursor.h"
 #include "profmount/limits.h"
 
-enum { MOST_DIGITS = 18 };
+enum {
+	MOST_DIGITS = 18,
+	HEADER = 1 << 20, /* bytes before the first `events:`; real ones have some hundred */
+};
 
 /* ---- words and numbers ---- */
 
@@ -943,6 +946,8 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 			c->at.ends_early = true;
 			break;
 		}
+		if (c->at.n_columns == 0 && c->lines.offset > HEADER)
+			break;
 		take_line(c, line);
 	}
 	block_ends(c);

@@ -250,6 +250,26 @@ calls=1 1
     check("not taken for callgrind", nothing.returncode != 0, True)
 
 
+def export():
+    """Costs of edges are parts of the run that are somewhere else, too: in pprof's file they would be there twice."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, again = os.path.join(folder, "callgrind.out"), os.path.join(folder, "profile.pb.gz")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(HEAD + "fl=a.c\nfn=main\n1 10\ncfn=f\ncalls=2 1\n2 70\nfn=f\n7 30\n8 40\n")
+        with open(again, "wb") as file:
+            file.write(subprocess.run([profmount, "--cat", source, "export/profile.pb.gz"], capture_output=True, check=False).stdout)
+        for path, columns in (("functions.csv", ("ir_excl", "name")), ("lines.csv", ("line", "ir_excl", "name"))):
+            a, b = (rows(subprocess.run([profmount, "--cat", s, path], capture_output=True, text=True, check=False), *columns)
+                    for s in (source, again))
+            check(f"profile.pb.gz: {path}", [row for row in b if " 0 " not in row], [row for row in a if " 0 " not in row])
+
+
+def endless_header():
+    """A header without events ends somewhere, however small the file is."""
+    refused, = run("# callgrind format\n" + "desc: nothing\n" * 100_000 + "events: Ir\nfn=f\n1 5\n", "functions.csv")
+    check("refused early", (refused.returncode != 0, "has no line `events:`" in refused.stderr), (True, True))
+
+
 def folder_of_threads():
     """The files of one process are one run; ids are of each file; another process's are not of it."""
     part = "# callgrind format\npid: {}\nthread: {}\nevents: Ir\nfn=(1) {}\n1 {}\n"
@@ -277,7 +297,7 @@ def folder_of_threads():
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
 
-for case in (graph, files_and_names, numbers, parts, xdebug, damaged, folder_of_threads):
+for case in (graph, files_and_names, numbers, parts, xdebug, damaged, export, endless_header, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)

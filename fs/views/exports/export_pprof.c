@@ -369,7 +369,10 @@ int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks 
 
 /* ---- all quantities ---- */
 
-/* Columns of profile.pb.gz: one a quantity, its inclusive costs where it has them. */
+/*
+ * Columns of profile.pb.gz: one a quantity, its inclusive costs where it has them. Those of graphs
+ * have a part of the run at each edge, so own costs are theirs.
+ */
 struct types {
 	uint32_t n;
 	uint32_t *columns;
@@ -378,8 +381,8 @@ struct types {
 	int64_t *costs;
 };
 
-static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, struct types *t,
-	struct pm_error *err)
+static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, bool overlap,
+	struct types *t, struct pm_error *err)
 {
 	uint32_t depth = 0;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
@@ -387,7 +390,7 @@ static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, 
 	t->columns = calloc((size_t)c->n + 1, sizeof(*t->columns));
 	for (uint32_t i = 0; t->columns && i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
-		if (column->role != PM_ROLE_INCLUSIVE && column->pair != PM_NONE)
+		if (column->pair != PM_NONE && (column->role == PM_ROLE_INCLUSIVE) == overlap)
 			continue;
 		t->columns[t->n++] = i;
 	}
@@ -465,7 +468,8 @@ static int render_all(struct pmfs_model *m, const struct pmfs_stacks *stacks,
 	if (r == 0)
 		r = pmfs_model_columns(m, &columns, err);
 	if (r == 0)
-		r = find_types(columns, stacks->tree, &t, err);
+		r = find_types(
+			columns, stacks->tree, pmfs_model_profile(m)->inclusive_overlaps, &t, err);
 	for (uint32_t k = 0; r == 0 && k < t.n; k++) {
 		const struct pmfs_column *column = &columns->columns[t.columns[k]];
 		uint32_t type = add_type(&w, column, pmfs_export_unit(column, "count"));
