@@ -110,6 +110,8 @@ static void take_sample(struct perf *f, const struct perf_place *place)
 		.context = perf_context_of(f, &s, perf_half(f, place->p + 4) & 7),
 		.time = s.time};
 	for_values(f, &s, &at, spend);
+	if (s.branches.len)
+		perf_take_branches(f, &s);
 	f->n_samples++;
 	f->stacks += s.has_stack;
 }
@@ -165,7 +167,9 @@ static void replay(struct perf *f)
 		case COMM: perf_take_comm(f, p); break;
 		case FORK: perf_take_fork(f, p); break;
 		case KSYMBOL: perf_take_ksymbol(f, p); break;
-		default: perf_take_mmap(f, p);
+		case MMAP:
+		case MMAP2: perf_take_mmap(f, p); break;
+		default: break; /* only in raw/ */
 		}
 	}
 }
@@ -283,6 +287,8 @@ static void perf_done(struct perf *f)
 	free(f->threads);
 	free(f->values);
 	free(f->chain);
+	free(f->branches);
+	pm_map_done(&f->branch_index);
 	for (size_t i = 0; i < f->n_modules; i++) {
 		pm_map_done(&f->modules[i].locations[0]);
 		pm_map_done(&f->modules[i].locations[1]);
@@ -326,6 +332,7 @@ static int finish(struct perf *f)
 	if (e == 0) {
 		replay(f);
 		perf_say_missing(f);
+		perf_add_raw(f);
 		say_facts(f);
 	}
 	return e;

@@ -138,6 +138,12 @@ struct perf_location {
 	bool first;
 };
 
+/* A branch from one location to another, as often as it was taken. */
+struct perf_branch {
+	uint32_t from, to;
+	uint64_t count, mispredicted, cycles;
+};
+
 struct perf {
 	struct pm_recording *r;
 	struct pm_error *err;
@@ -170,6 +176,9 @@ struct perf {
 	size_t n_modules, modules_room;
 	struct perf_location *locations;
 	size_t n_locations, locations_room;
+	struct pm_map branch_index; /* two locations → branch */
+	struct perf_branch *branches;
+	size_t n_branches, branches_room;
 	struct pm_paths paths; /* of locations */
 	uint32_t *contexts;    /* by path */
 	size_t contexts_room;
@@ -189,7 +198,7 @@ struct perf_sample {
 	const struct perf_event *event;
 	uint64_t ip, pid, tid, time, period;
 	bool has_ip, has_tid, has_period;
-	struct pm_bytes chain, read; /* as stored */
+	struct pm_bytes chain, read, branches; /* as stored */
 	bool has_stack;
 };
 
@@ -302,5 +311,12 @@ int perf_open_symbols(struct perf *f);
 /* Why modules have no names, once all samples are read. */
 void perf_say_missing(struct perf *f);
 uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
+
+/* ---- raw.c ---- */
+
+/* Adds the branches of a sample, with the maps of its time. */
+void perf_take_branches(struct perf *f, const struct perf_sample *s);
+/* The tables of raw/, once all samples are read. */
+void perf_add_raw(struct perf *f);
 
 #endif

@@ -82,7 +82,10 @@ bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sa
 		uint64_t n = pm_cur_u64(&c);
 		if (e->branch_type & BRANCH_HW_INDEX)
 			pm_cur_u64(&c);
+		size_t from = c.at;
 		skip_sized(&c, n, 24);
+		if (!c.bad)
+			s->branches = (struct pm_bytes){body.p + from, c.at - from};
 		if (e->branch_type & BRANCH_COUNTERS)
 			skip_sized(&c, n, 8);
 	}
@@ -177,9 +180,16 @@ static void take_record(struct perf *f, const uint8_t *p)
 	case LOST:
 		pm_cur_u64(&c);
 		f->lost += pm_cur_u64(&c);
+		add_place(f, p, trailer_time(f, body));
 		return;
-	case LOST_SAMPLES: f->lost_samples += pm_cur_u64(&c); return;
-	case THROTTLE: f->throttled++; return;
+	case LOST_SAMPLES:
+		f->lost_samples += pm_cur_u64(&c);
+		add_place(f, p, trailer_time(f, body));
+		return;
+	case THROTTLE:
+		f->throttled++;
+		add_place(f, p, trailer_time(f, body));
+		return;
 	case HEADER_ATTR:
 		if (f->is_bare)
 			take_attr_record(f, body);

@@ -25,8 +25,11 @@ CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MOUNTS = {"before": ["heat"], "steps": ["-o", "iterations=step(grid*)", "heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
           "both": ["before=heat", "after=heat-even"], "labels": ["../sources/all/cpu.pprof"], "kernels": ["../sources/all/kineto.pt.trace.json.gz"],
           "headers": ["../sources/all/lines.jsonl"], "node": ["../sources/all/cpuprofiles"],
-          "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)]}
-BLOCKS = ("before", "steps", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perl", "shop")
+          "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
+          "perf": ["../sources/all/builds/before-1.txt"],
+          "exact": [f"{name}=../sources/all/builds/callgrind.{name}" for name in ("before", "after")]}
+BLOCKS = ("before", "steps", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
+IN_TIME = ("steps", "perf")  # their recipes need windows
 
 
 @contextlib.contextmanager
@@ -133,7 +136,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(found), len(BLOCKS))
         for folder, block in zip(BLOCKS, found):
             self.assertTrue(block)
-            if folder == "steps" and can_mount.why_not():
+            if folder in IN_TIME and can_mount.why_not():
                 print("SKIPPED: windows are found by name:", can_mount.why_not())
                 continue
             for command, printed in block:

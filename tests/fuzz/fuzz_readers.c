@@ -1,5 +1,5 @@
 /*
- * Readers over the builder that read text: the first byte says which one, the rest is the file. It
+ * Readers over the builder: the first byte says which one, the rest is the file. It
  * is opened, and everything that the profile has is read once.
  */
 #include <stdio.h>
@@ -11,10 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-extern const struct pm_format cpup_format, folded_format, spsc_format, tev_format;
+extern const struct pm_format callgrind_format, cpup_format, folded_format, perf_format,
+	spsc_format, tev_format;
 
 static const struct pm_format *const formats[] = {
-	&cpup_format, &spsc_format, &tev_format, &folded_format};
+	&cpup_format, &spsc_format, &tev_format, &folded_format, &callgrind_format, &perf_format};
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), ROOM = 64, MOST_COLUMNS = 64 };
 
@@ -66,7 +67,7 @@ static void read_tables(const struct pm_profile *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct pm_open_options options;
+	static const struct pm_open_options options = {.no_symbols = true};
 	struct pm_profile p = {.ops = NULL};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int fd = size > 0 ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
@@ -79,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.fd = fd,
 			.size = file.len,
 			.head = {file.p, file.len < 4096 ? file.len : 4096}};
-		c.text = c.head;
+		c.text = c.inflated = c.head;
 		format->probe(&c);
 		if (format->open(&c, &options, &p, &err) == 0) {
 			const struct pm_damages *damages;

@@ -172,6 +172,12 @@ static void write_builds(void)
 		sources_file(name, pm_text_view(&t));
 		pm_text_done(&t);
 	}
+	write_text("builds/callgrind.before",
+		"# callgrind format\nevents: Ir\nfl=(1) app.c\nfn=(1) main\n1 100\ncfn=(2) parse\n"
+		"calls=10 9\n2 5000\nfn=(2)\n9 5000\n");
+	write_text("builds/callgrind.after",
+		"# callgrind format\nevents: Ir\nfl=(1) app.c\nfn=(1) main\n1 100\ncfn=(2) parse\n"
+		"calls=10 9\n2 4870\nfn=(2)\n9 4870\n");
 }
 
 static void write_pprof(void)
