@@ -196,7 +196,7 @@ function showRuns(box) {
 /* Speedup over threads, where a table has it. */
 async function showSpeedup(cards, [doc]) {
   const data = await pm.load(`table-${doc}-0`), rows = rowsOf(data).filter(r => r.speedup > 0 && r.threads > 0).sort((a, b) => a.threads - b.threads);
-  if (rows.length < 2) return;
+  if (rows.length < 2 || rows[0].threads === rows[rows.length - 1].threads) return; /* a line needs two places */
   const area = h("div", { class: "plot tall", role: "img", "aria-label": "Speedup over threads" });
   cards.children[0].after(h("section", { class: "card wide" }, h("h2", {}, "Speedup over threads"), area, note("the line: as many times faster as there are more threads")));
   const first = rows[0], last = rows[rows.length - 1], most = Math.max(...rows.map(r => r.speedup), first.speedup * last.threads / first.threads);
