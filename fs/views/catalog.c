@@ -64,7 +64,6 @@ static const struct pmfs_view root[] = {
 		"What the profile records about the run; quantities, their columns, units.", NULL,
 		pmfs_info_render),
 	TABLE("metrics", NULL, NULL, pmfs_metrics_table),
-	{.name = ".hidden", .unlisted = true, .form = PM_DOC_TEXT, .render = pmfs_hidden_render},
 	TABLES("contexts",
 		"Every calling context with its costs; parents come before their children.", NULL,
 		pmfs_contexts_table),

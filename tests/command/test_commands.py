@@ -109,14 +109,6 @@ class Commands(unittest.TestCase):
                 self.assertIn("profile.csv", names)
                 self.assertEqual("profile.tsv" in names, there)
 
-    def test_what_file_managers_hide_is_not_for_people(self):
-        """.hidden is found by name and not listed; it names entries, and none that a person begins with."""
-        hidden = set(run("--cat", SOURCE, ".hidden").stdout.decode().split())
-        names = {name.rstrip("/") for name in listing()}
-        self.assertNotIn(".hidden", names)
-        self.assertTrue({"by-id", "raw", "contexts.csv"} <= hidden & names)
-        self.assertFalse({"README.txt", "summary.txt", "functions.txt", "report.html", "functions.csv", "functions", "export"} & hidden)
-
     def test_each_file_of_a_database_stands_for_it(self):
         contexts = run("--cat", SOURCE, "contexts.csv").stdout
         for name in ("meta.db", "profile.db", "cct.db", "trace.db"):
