@@ -99,6 +99,16 @@ class Cases(unittest.TestCase):
             path = f"functions/{subs[calls]['name']}/source.txt"
             self.assertIn(code, text("evals-two-anon", path))
 
+    def test_exports_have_what_contexts_have(self):
+        """Statements are costs of lines: pprof would show them as a quantity of 0."""
+        command = [*PROFMOUNT, "--cat", source("evals-two-codes"), "export/profile.pb.gz"]
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "profile.pb.gz")
+            with open(path, "wb") as f:
+                subprocess.run(command, check=True, stdout=f, timeout=600)
+            done = subprocess.run([*PROFMOUNT, "--cat", path, "metrics.csv"], check=True, capture_output=True, timeout=600)
+            self.assertEqual({row["name"] for row in table(done.stdout.decode())}, {"time_ns", "calls"})
+
     def test_without_subs(self):
         """One column, one quantity: the time of statements, which then is the primary one."""
         info = json.loads(text("subs0", "info.json"))

@@ -21,6 +21,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/sums/stacks.h"
+#include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
 /* Numbers of fields, by message. */
@@ -370,8 +371,8 @@ int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks 
 /* ---- all quantities ---- */
 
 /*
- * Columns of profile.pb.gz: one a quantity, its inclusive costs where it has them. Those of graphs
- * have a part of the run at each edge, so own costs are theirs.
+ * Columns of profile.pb.gz: one a quantity that contexts have, its inclusive costs where it has
+ * them. Those of graphs have a part of the run at each edge, so own costs are theirs.
  */
 struct types {
 	uint32_t n;
@@ -381,8 +382,8 @@ struct types {
 	int64_t *costs;
 };
 
-static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, bool overlap,
-	struct types *t, struct pm_error *err)
+static int find_types(struct pmfs_model *m, const struct pmfs_columns *c,
+	const struct pm_tree *tree, bool overlap, struct types *t, struct pm_error *err)
 {
 	uint32_t depth = 0;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
@@ -392,7 +393,11 @@ static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, 
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->pair != PM_NONE && (column->role == PM_ROLE_INCLUSIVE) == overlap)
 			continue;
-		t->columns[t->n++] = i;
+		int has = pmfs_has_cost(m, i, err);
+		if (has < 0)
+			return has;
+		t->columns[t->n] = i;
+		t->n += has > 0;
 	}
 	size_t cells = ((size_t)depth + 2) * ((size_t)t->n + 1);
 	if (cells > PM_LIMIT_CELLS)
@@ -468,8 +473,8 @@ static int render_all(struct pmfs_model *m, const struct pmfs_stacks *stacks,
 	if (r == 0)
 		r = pmfs_model_columns(m, &columns, err);
 	if (r == 0)
-		r = find_types(
-			columns, stacks->tree, pmfs_model_profile(m)->inclusive_overlaps, &t, err);
+		r = find_types(m, columns, stacks->tree, pmfs_model_profile(m)->inclusive_overlaps,
+			&t, err);
 	for (uint32_t k = 0; r == 0 && k < t.n; k++) {
 		const struct pmfs_column *column = &columns->columns[t.columns[k]];
 		uint32_t type = add_type(&w, column, pmfs_export_unit(column, "count"));
