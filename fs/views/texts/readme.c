@@ -39,7 +39,7 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 			*names = '\0';
 		about = view->about ? view->about : about;
 		size_t len = strlen(names);
-		if (present > 0 && (view->about || !view->unlisted))
+		if (present > 0 && view->form != PM_DOC_TSV)
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? " " : "",
 				view->name);
 	}
@@ -111,17 +111,12 @@ static void add_notes(struct pm_text *out, const struct pm_profile *p)
 
 /* ---- what numbers mean ---- */
 
-/* The primary quantity; nothing where there is none. */
-static int add_lead(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+/* The primary quantity; NULL where there is none. */
+static int find_lead(struct pmfs_model *m, const char **lead, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
-	if (r == 0 && c->lead)
-		pm_text_printf(out,
-			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
-			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
-			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
-			c->lead);
+	*lead = r == 0 ? c->lead : NULL;
 	return r;
 }
 
@@ -203,28 +198,20 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 		pm_text_printf(out, ", %s", p->layout);
 	pm_text_str(out,
 		")\n\nTo begin with (or open report.html in a browser)\n"
-		"$ cat summary.txt\n$ head -n 30 functions.txt\n$ cat hotpath.txt\n\nEntries\n");
-	int r = add_views(out, m, err);
+		"$ cat summary.txt\n$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
+	const char *lead;
+	int r = find_lead(m, &lead, err);
+	if (lead)
+		pm_text_printf(
+			out, "Tables and pictures are by %s (-o metric=NAME: by another).\n", lead);
+	pm_text_str(out, "\nEntries\n");
+	if (r == 0)
+		r = add_views(out, m, err);
 	if (r == 0)
 		r = add_folders(out, m, err);
 	if (r < 0)
 		return r;
 	add_notes(out, p);
-	return pm_text_status(out);
-}
-
-/*
- * Entries for programs, which file managers that read such a file leave out (docs/decisions/0083).
- * Names without an entry mean nothing.
- */
-int pmfs_hidden_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	(void)doc;
-	(void)err;
-	pm_text_str(out,
-		"by-id\nraw\ninfo.json\nmetrics.csv\ncontexts.csv\ncallers.csv\ncycles.csv\n"
-		"cycle-members.csv\nranks.csv\nimbalance.csv\nimbalance-functions.csv\n"
-		"efficiency.csv\nmissing-symbols.csv\n");
 	return pm_text_status(out);
 }
 
@@ -237,9 +224,15 @@ int pmfs_recipes_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	if (r < 0)
 		return r;
 	pm_text_str(out, "\nNumbers\n");
-	r = add_lead(out, m, err);
-	if (r < 0)
+	const char *lead;
+	if ((r = find_lead(m, &lead, err)) < 0)
 		return r;
+	if (lead)
+		pm_text_printf(out,
+			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
+			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
+			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
+			lead);
 	add_meanings(out, pmfs_model_profile(m));
 	if ((r = add_missing(out, m, err)) < 0)
 		return r;
