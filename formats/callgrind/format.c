@@ -238,12 +238,14 @@ static int list_files(int folder, struct pm_names *ret)
 		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
 }
 
+/* A folder that cannot be listed is left to opening it. */
 static int probe_folder(int folder)
 {
 	struct pm_names names = {.n = 0};
-	bool good = list_files(folder, &names) == 0 && names.n > 1 && !names.others;
+	int r = list_files(folder, &names);
+	bool good = names.n > 1 && !names.others;
 	pm_names_done(&names);
-	return good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
+	return r < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 }
 
 static int probe(const struct pm_candidate *c)

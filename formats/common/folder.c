@@ -13,8 +13,10 @@ DIR *pm_folder_list(int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int code = errno;
 	if (fd >= 0 && !dir)
 		close(fd);
+	errno = code;
 	return dir;
 }
 
@@ -27,7 +29,7 @@ int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const c
 	void *context, size_t most, struct pm_names *ret)
 {
 	DIR *dir = pm_folder_list(folder);
-	int r = dir ? 0 : -ENOENT;
+	int r = dir ? 0 : -errno;
 	for (struct dirent *entry; r == 0 && ret->n < most && (entry = readdir(dir));) {
 		int is = entry->d_name[0] == '.' ? 0 : is_one(context, folder, entry->d_name);
 		ret->others |= is < 0;
