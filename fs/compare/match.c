@@ -86,7 +86,7 @@ static uint32_t eval_at(const struct pmfs_match *m, struct pm_bytes s)
 static uint32_t add_text(struct pmfs_match *m, struct pm_bytes s)
 {
 	struct pm_text told = {.p = NULL};
-	uint32_t plain = pm_strtab_add_lasting(&m->texts, s), full = PM_NONE;
+	uint32_t plain = pm_strtab_add_lasting(&m->texts, s);
 	const uint8_t *at;
 	bool fresh, good = plain != PM_NONE;
 	if (good && s.len && memmem(s.p, s.len, "(eval ", 6))
@@ -101,11 +101,11 @@ static uint32_t add_text(struct pmfs_match *m, struct pm_bytes s)
 		s.p = at + sizeof("(eval") - 1;
 		s.len -= before + sizeof("(eval") - 1;
 	}
-	if (!good || told.len == 0)
-		return good ? plain : PM_NONE;
-	pm_text_bytes(&told, s);
-	if (!told.failed)
-		full = pm_strtab_add(&m->texts, pm_text_view(&told));
+	uint32_t full = good ? plain : PM_NONE;
+	if (good && (told.len > 0 || told.failed)) {
+		pm_text_bytes(&told, s);
+		full = told.failed ? PM_NONE : pm_strtab_add(&m->texts, pm_text_view(&told));
+	}
 	pm_text_done(&told);
 	if (full == plain || full == PM_NONE)
 		return full;
