@@ -27,9 +27,8 @@ class Endurance(unittest.TestCase):
             for _ in range(10):
                 read_some(files, 10000)
                 measured.append(anonymous_bytes(process))
-            # What is lost grows with each read, and so in most rounds; what threads happen to hold jumps by megabytes once.
-            grown = sorted(b - a for a, b in zip(measured, measured[1:]))
-            self.assertLess(grown[len(grown) // 2], 50 * 10000, measured)
+            # What threads happen to hold jumps by megabytes, up and down; a hundred bytes lost a read would be five of them.
+            self.assertLess(min(measured[5:]), max(measured[:5]) + (4 << 20), measured)
 
 
 if __name__ == "__main__":
