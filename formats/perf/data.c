@@ -104,15 +104,18 @@ static void spend(struct perf *f, struct perf_event *e, uint64_t period, void *c
 static void take_sample(struct perf *f, const struct perf_place *place)
 {
 	struct perf_sample s;
-	if (!perf_read_sample(f, perf_body(f, place->p), &s))
+	enum perf_mode mode = perf_misc(f, place) & 7;
+	if (!perf_read_sample(f, perf_body(place), &s)) {
+		f->bad_samples++; /* as where an event that became known later makes ids necessary
+				   */
 		return;
+	}
 	struct spent at = {.thread = thread_handle(f, &s),
-		.context = perf_context_of(f, &s, perf_half(f, place->p + 4) & 7),
+		.context = perf_context_of(f, &s, mode),
 		.time = s.time};
 	for_values(f, &s, &at, spend);
 	if (s.branches.len)
-		perf_take_branches(f, &s);
-	f->n_samples++;
+		perf_take_branches(f, &s, mode);
 	f->stacks += s.has_stack;
 }
 
@@ -121,8 +124,8 @@ static void note_events(struct perf *f)
 {
 	struct perf_sample s;
 	for (size_t i = 0; i < f->n_places && pm_rec_goes_on(f->r); i++)
-		if (perf_type(f, f->places[i].p) == SAMPLE &&
-			perf_read_sample(f, perf_body(f, f->places[i].p), &s))
+		if (f->places[i].type == SAMPLE &&
+			perf_read_sample(f, perf_body(&f->places[i]), &s))
 			for_values(f, &s, NULL, note_event);
 	pm_map_done(&f->last_values);
 	f->n_values = 0;
@@ -161,14 +164,14 @@ static void make_metrics(struct perf *f)
 static void replay(struct perf *f)
 {
 	for (size_t i = 0; i < f->n_places && pm_rec_goes_on(f->r); i++) {
-		const uint8_t *p = f->places[i].p;
-		switch (perf_type(f, p)) {
-		case SAMPLE: take_sample(f, &f->places[i]); break;
-		case COMM: perf_take_comm(f, p); break;
-		case FORK: perf_take_fork(f, p); break;
-		case KSYMBOL: perf_take_ksymbol(f, p); break;
+		const struct perf_place *place = &f->places[i];
+		switch (place->type) {
+		case SAMPLE: take_sample(f, place); break;
+		case COMM: perf_take_comm(f, place); break;
+		case FORK: perf_take_fork(f, place); break;
+		case KSYMBOL: perf_take_ksymbol(f, place); break;
 		case MMAP:
-		case MMAP2: perf_take_mmap(f, p); break;
+		case MMAP2: perf_take_mmap(f, place); break;
 		default: break; /* only in raw/ */
 		}
 	}
@@ -265,6 +268,15 @@ static void say_facts(struct perf *f)
 			"%llu samples have a copy of the user stack, which is not unwound: their "
 			"paths are the leaf, and the kernel's part.",
 			(unsigned long long)f->stacks);
+	if (f->open_calls)
+		pm_rec_remark(f->r,
+			"%llu samples have the processor's record of open calls (--call-graph lbr): it "
+			"is not read.",
+			(unsigned long long)f->open_calls);
+	if (f->bad_events)
+		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%llu records that describe events are longer than they say: they are left out",
+			(unsigned long long)f->bad_events);
 	if (f->bad_samples)
 		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu samples are of no event that the file describes, or longer than their "

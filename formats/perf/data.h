@@ -71,7 +71,7 @@ enum {
 };
 
 enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
-enum { BRANCH_HW_INDEX = 1 << 17, BRANCH_COUNTERS = 1 << 19 };
+enum { BRANCH_CALL_STACK = 1 << 11, BRANCH_HW_INDEX = 1 << 17, BRANCH_COUNTERS = 1 << 19 };
 
 /* Processor modes, in the low bits of a record's misc and as markers in call chains. */
 enum perf_mode { UNKNOWN, KERNEL, USER, HYPERVISOR, GUEST_KERNEL, GUEST_USER };
@@ -90,11 +90,15 @@ struct perf_event {
 	uint32_t handle;        /* of its samples in traces */
 };
 
-/* A record that matters, wherever it lies. */
+/*
+ * A record that matters, wherever it lies. Its type and size are kept: a file that is rewritten
+ * meanwhile could say others when they are read again.
+ */
 struct perf_place {
 	uint64_t time;
 	const uint8_t *p;
 	uint32_t order;
+	uint16_t type, size;
 };
 
 struct perf_map {
@@ -114,7 +118,6 @@ struct perf_maps {
 struct perf_thread {
 	uint64_t pid, tid;
 	uint32_t comm; /* name; 0: none */
-	uint32_t handle;
 };
 
 struct perf_frame {
@@ -186,7 +189,8 @@ struct perf {
 	struct pm_damage_list symbol_damage;
 	struct pm_bytes host, kernel_release, reference;
 	uint64_t reference_address, first_ns, last_ns;
-	uint64_t n_samples, bad_samples, lost, lost_samples, throttled, stacks;
+	uint64_t bad_samples, bad_events, lost, lost_samples, throttled, stacks, open_calls;
+	uint64_t unpacked;       /* bytes of records, out of compressed ones */
 	bool is_bare;            /* pipe: attributes come as records */
 	bool is_folder;          /* perf record --threads */
 	unsigned long next_file; /* of it, that is expected */
@@ -235,9 +239,14 @@ static inline uint16_t perf_half(const struct perf *f, const uint8_t *p)
 	return f->big ? pm_be16(p) : pm_le16(p);
 }
 
-static inline struct pm_bytes perf_body(const struct perf *f, const uint8_t *p)
+static inline struct pm_bytes perf_body(const struct perf_place *place)
 {
-	return (struct pm_bytes){p + 8, (size_t)perf_half(f, p + 6) - 8};
+	return (struct pm_bytes){place->p + 8, (size_t)place->size - 8};
+}
+
+static inline unsigned perf_misc(const struct perf *f, const struct perf_place *place)
+{
+	return perf_half(f, place->p + 4);
 }
 
 static inline void perf_no_memory(struct perf *f)
@@ -293,12 +302,12 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed);
 /* ---- maps.c ---- */
 
 void perf_drop_maps(struct perf_maps *m);
-void perf_take_mmap(struct perf *f, const uint8_t *p);
+void perf_take_mmap(struct perf *f, const struct perf_place *place);
 /* A function that the kernel made while it ran, as BPF programs are. */
-void perf_take_ksymbol(struct perf *f, const uint8_t *p);
+void perf_take_ksymbol(struct perf *f, const struct perf_place *place);
 struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid);
-void perf_take_comm(struct perf *f, const uint8_t *p);
-void perf_take_fork(struct perf *f, const uint8_t *p);
+void perf_take_comm(struct perf *f, const struct perf_place *place);
+void perf_take_fork(struct perf *f, const struct perf_place *place);
 /* Where an address lies, with the maps of its time; false after a failure. */
 bool perf_locate(
 	struct perf *f, uint64_t pid, const struct perf_frame *at, struct perf_location *ret);
@@ -315,7 +324,7 @@ uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_
 /* ---- raw.c ---- */
 
 /* Adds the branches of a sample, with the maps of its time. */
-void perf_take_branches(struct perf *f, const struct perf_sample *s);
+void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
 /* The tables of raw/, once all samples are read. */
 void perf_add_raw(struct perf *f);
 

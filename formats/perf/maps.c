@@ -145,22 +145,22 @@ static bool is_memory(struct pm_bytes name)
 	return false;
 }
 
-void perf_take_mmap(struct perf *f, const uint8_t *p)
+void perf_take_mmap(struct perf *f, const struct perf_place *place)
 {
-	struct pm_cur c = perf_cur(f, perf_body(f, p));
-	enum perf_mode mode = perf_half(f, p + 4) & 7;
+	struct pm_cur c = perf_cur(f, perf_body(place));
+	enum perf_mode mode = perf_misc(f, place) & 7;
 	uint64_t pid = pm_cur_u32(&c);
 	pm_cur_u32(&c);
 	struct perf_map map = {.start = pm_cur_u64(&c)};
 	uint64_t length = pm_cur_u64(&c);
 	map.offset = pm_cur_u64(&c);
 	enum { HAS_BUILD_ID = 0x4000 };
-	const uint8_t *more = perf_type(f, p) == MMAP2 ? pm_cur_take(&c, 32) : NULL;
+	const uint8_t *more = place->type == MMAP2 ? pm_cur_take(&c, 32) : NULL;
 	struct pm_bytes name = perf_string(pm_cur_bytes(&c, pm_cur_left(&c)));
 	if (c.bad || length == 0)
 		return;
 	map.end = map.start + length - 1 < map.start ? UINT64_MAX : map.start + length - 1;
-	if (more && perf_half(f, p + 4) & HAS_BUILD_ID)
+	if (more && perf_misc(f, place) & HAS_BUILD_ID)
 		perf_set_build_id(f, name, more + 4, more[0]);
 	if (perf_starts(name, "[kernel.kallsyms]") && name.len > 17 && f->reference.len == 0) {
 		f->reference = pm_rec_copy(f->r, (struct pm_bytes){name.p + 17, name.len - 17});
@@ -186,9 +186,9 @@ void perf_take_mmap(struct perf *f, const uint8_t *p)
 }
 
 /* A function that the kernel made while it ran, as BPF programs are. */
-void perf_take_ksymbol(struct perf *f, const uint8_t *p)
+void perf_take_ksymbol(struct perf *f, const struct perf_place *place)
 {
-	struct pm_cur c = perf_cur(f, perf_body(f, p));
+	struct pm_cur c = perf_cur(f, perf_body(place));
 	struct perf_map map = {.kind = SYMBOL_MAP, .start = pm_cur_u64(&c)};
 	uint32_t length = pm_cur_u32(&c);
 	pm_cur_u16(&c);
@@ -219,21 +219,21 @@ struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid)
 		return NULL;
 	}
 	if (fresh)
-		f->threads[f->n_threads++] = (struct perf_thread){pid, tid, 0, PM_REC_NONE};
+		f->threads[f->n_threads++] = (struct perf_thread){pid, tid, 0};
 	return &f->threads[*at];
 }
 
-void perf_take_comm(struct perf *f, const uint8_t *p)
+void perf_take_comm(struct perf *f, const struct perf_place *place)
 {
 	enum { EXEC = 0x2000 };
-	struct pm_cur c = perf_cur(f, perf_body(f, p));
+	struct pm_cur c = perf_cur(f, perf_body(place));
 	uint64_t pid = pm_cur_u32(&c), tid = pm_cur_u32(&c);
 	struct pm_bytes comm = perf_string(pm_cur_bytes(&c, pm_cur_left(&c)));
 	struct perf_thread *t = c.bad ? NULL : perf_thread_of(f, pid, tid);
 	if (!t)
 		return;
 	t->comm = perf_name(f, comm);
-	if (perf_half(f, p + 4) & EXEC) {
+	if (perf_misc(f, place) & EXEC) {
 		struct perf_maps **slot = maps_of(f, pid);
 		if (slot) {
 			perf_drop_maps(*slot);
@@ -242,9 +242,9 @@ void perf_take_comm(struct perf *f, const uint8_t *p)
 	}
 }
 
-void perf_take_fork(struct perf *f, const uint8_t *p)
+void perf_take_fork(struct perf *f, const struct perf_place *place)
 {
-	struct pm_cur c = perf_cur(f, perf_body(f, p));
+	struct pm_cur c = perf_cur(f, perf_body(place));
 	uint64_t pid = pm_cur_u32(&c), parent = pm_cur_u32(&c);
 	uint64_t tid = pm_cur_u32(&c), parent_tid = pm_cur_u32(&c);
 	if (c.bad)

@@ -59,7 +59,7 @@ static const struct pm_column map_columns[] = {PM_COLUMN(R, time, "timestamp_ns"
 	PM_COLUMN_HEX(R, length, "length"), PM_COLUMN_HEX(R, offset, "offset"),
 	PM_COLUMN(R, kind, "kind"), PM_COLUMN(R, text, "file")};
 static const struct pm_column comm_columns[] = {PM_COLUMN(R, time, "timestamp_ns"),
-	PM_COLUMN(R, process, "process"), PM_COLUMN(R, thread, "thread"),
+	PM_COLUMN_OR_NONE(R, process, "process"), PM_COLUMN_OR_NONE(R, thread, "thread"),
 	PM_COLUMN(R, kind, "kind"), PM_COLUMN(R, text, "name")};
 static const struct pm_column lost_columns[] = {PM_COLUMN(R, time, "timestamp_ns"),
 	PM_COLUMN(R, length, "count"), PM_COLUMN(R, kind, "kind")};
@@ -89,9 +89,8 @@ static bool is_loss(uint32_t type)
 static struct record record_of(struct perf *f, const struct perf_place *place)
 {
 	enum { EXEC = 0x2000 };
-	const uint8_t *p = place->p;
-	struct pm_cur c = perf_cur(f, perf_body(f, p));
-	uint32_t type = perf_type(f, p);
+	struct pm_cur c = perf_cur(f, perf_body(place));
+	uint32_t type = place->type;
 	struct record r = {.time = place->time};
 	if (is_loss(type)) {
 		if (type == LOST)
@@ -105,15 +104,16 @@ static struct record record_of(struct perf *f, const struct perf_place *place)
 	r.process = pm_cur_u32(&c);
 	r.thread = pm_cur_u32(&c);
 	r.process = r.process == NOBODY ? PM_NO_OFFSET : r.process;
+	r.thread = r.thread == NOBODY ? PM_NO_OFFSET : r.thread;
 	if (type == COMM) {
-		r.kind = perf_half(f, p + 4) & EXEC ? "exec" : "name";
+		r.kind = perf_misc(f, place) & EXEC ? "exec" : "name";
 	} else {
 		static const char *const modes[] = {
 			"", "kernel", "user", "hypervisor", "guest kernel", "guest user", "", ""};
 		r.start = pm_cur_u64(&c);
 		r.length = pm_cur_u64(&c);
 		r.offset = pm_cur_u64(&c);
-		r.kind = modes[perf_half(f, p + 4) & 7];
+		r.kind = modes[perf_misc(f, place) & 7];
 		if (type == MMAP2)
 			pm_cur_bytes(&c, 32);
 	}
@@ -125,13 +125,13 @@ static void add_records(struct perf *f, bool (*is_one)(uint32_t type), const str
 {
 	size_t n = 0;
 	for (size_t i = 0; i < f->n_places; i++)
-		n += is_one(perf_type(f, f->places[i].p));
+		n += is_one(f->places[i].type);
 	struct record *all = n ? pm_rec_alloc(f->r, n * sizeof(*all)) : NULL;
 	if (!all)
 		return;
 	n = 0;
 	for (size_t i = 0; i < f->n_places && pm_rec_goes_on(f->r); i++)
-		if (is_one(perf_type(f, f->places[i].p)))
+		if (is_one(f->places[i].type))
 			all[n++] = record_of(f, &f->places[i]);
 	pm_rec_sheet(f->r, sheet, all, n);
 }
@@ -152,22 +152,31 @@ static const struct pm_sheet branches =
 	PM_SHEET("raw/branches.csv", branch_columns, branch_record, .dense = true);
 
 /* The location of an end of a branch; addresses of the kernel are the upper half. */
-static uint32_t branch_end(struct perf *f, uint64_t pid, uint64_t ip)
+static uint32_t branch_end(struct perf *f, uint64_t pid, uint64_t ip, bool guest)
 {
 	struct perf_location l;
-	struct perf_frame at = {.ip = ip, .mode = ip >> 63 ? KERNEL : USER, .first = true};
+	enum perf_mode mode =
+		ip >> 63 ? (guest ? GUEST_KERNEL : KERNEL) : (guest ? GUEST_USER : USER);
+	struct perf_frame at = {.ip = ip, .mode = mode, .first = true};
 	return perf_locate(f, pid, &at, &l) ? perf_location_of(f, &l) : PM_NONE;
 }
 
-void perf_take_branches(struct perf *f, const struct perf_sample *s)
+void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
 {
 	enum { MISPREDICTED = 1, CYCLES_AT = 4, CYCLES = 0xffff };
+	bool guest = mode == GUEST_KERNEL || mode == GUEST_USER;
+	if (s->event->branch_type &
+		BRANCH_CALL_STACK) { /* calls that are open, in each sample anew */
+		f->open_calls++;
+		return;
+	}
 	struct pm_cur c = perf_cur(f, s->branches);
 	while (pm_cur_left(&c) >= 24 && pm_rec_goes_on(f->r)) {
 		uint64_t from = pm_cur_u64(&c), to = pm_cur_u64(&c), flags = pm_cur_u64(&c);
 		if (f->big) /* fields begin at the other end */
 			flags = flags >> 63 | (flags >> 44 & CYCLES) << CYCLES_AT;
-		uint32_t a = branch_end(f, s->pid, from), b = branch_end(f, s->pid, to);
+		uint32_t a = branch_end(f, s->pid, from, guest);
+		uint32_t b = branch_end(f, s->pid, to, guest);
 		bool fresh;
 		if (a == PM_NONE || b == PM_NONE)
 			return;

@@ -129,13 +129,15 @@ static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
 	return pm_cur_u64(&c);
 }
 
-static void add_place(struct perf *f, const uint8_t *p, uint64_t time)
+static void add_place(struct perf *f, const struct perf_place *place, uint64_t time)
 {
 	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
 		return;
 	f->unsorted |= time < f->latest;
 	f->latest = time > f->latest ? time : f->latest;
-	f->places[f->n_places] = (struct perf_place){time, p, (uint32_t)f->n_places};
+	f->places[f->n_places] = *place;
+	f->places[f->n_places].time = time;
+	f->places[f->n_places].order = (uint32_t)f->n_places;
 	f->n_places++;
 }
 
@@ -147,19 +149,19 @@ static void take_attr_record(struct perf *f, struct pm_bytes body)
 	uint32_t size = pm_cur_u32(&c);
 	size = size ? size : 64;
 	if (!pm_bytes_sub(body, 0, size, &attr)) {
-		f->bad_samples++;
+		f->bad_events++;
 		return;
 	}
 	pm_bytes_sub(body, size, body.len - size, &ids);
 	perf_add_event(f, attr, ids);
 }
 
-static void take_record(struct perf *f, const uint8_t *p)
+static void take_record(struct perf *f, const struct perf_place *place)
 {
-	struct pm_bytes body = perf_body(f, p);
+	struct pm_bytes body = perf_body(place);
 	struct perf_sample s;
 	struct pm_cur c = perf_cur(f, body);
-	switch (perf_type(f, p)) {
+	switch (place->type) {
 	case SAMPLE:
 		if (!perf_read_sample(f, body, &s)) {
 			f->bad_samples++;
@@ -167,7 +169,7 @@ static void take_record(struct perf *f, const uint8_t *p)
 		}
 		if (!(s.event->sample_type & TIME))
 			s.time = f->latest;
-		add_place(f, p, s.time);
+		add_place(f, place, s.time);
 		f->first_ns =
 			s.time && (s.time < f->first_ns || !f->first_ns) ? s.time : f->first_ns;
 		f->last_ns = s.time > f->last_ns ? s.time : f->last_ns;
@@ -176,19 +178,19 @@ static void take_record(struct perf *f, const uint8_t *p)
 	case MMAP2:
 	case COMM:
 	case FORK:
-	case KSYMBOL: add_place(f, p, trailer_time(f, body)); return;
+	case KSYMBOL: add_place(f, place, trailer_time(f, body)); return;
 	case LOST:
 		pm_cur_u64(&c);
 		f->lost += pm_cur_u64(&c);
-		add_place(f, p, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case LOST_SAMPLES:
 		f->lost_samples += pm_cur_u64(&c);
-		add_place(f, p, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case THROTTLE:
 		f->throttled++;
-		add_place(f, p, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case HEADER_ATTR:
 		if (f->is_bare)
@@ -201,7 +203,7 @@ static void take_record(struct perf *f, const uint8_t *p)
 			perf_take_feature(f, feature, rest);
 		return;
 	}
-	case BUILD_ID_EVENT: perf_take_build_id(f, p, body.len + 8); return;
+	case BUILD_ID_EVENT: perf_take_build_id(f, place->p, place->size); return;
 	case EVENT_UPDATE: {
 		uint64_t what = pm_cur_u64(&c), id = pm_cur_u64(&c);
 		struct perf_event *e = what == 2 /* name */ ? perf_event_of(f, id) : NULL;
@@ -233,7 +235,9 @@ size_t perf_unpacked_limit(size_t packed)
 void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 {
 	struct pm_unzstd *zstd = NULL;
-	struct pm_text out = {.limit = perf_unpacked_limit(b.len)};
+	/* All streams together are bounded, too. */
+	size_t most = perf_unpacked_limit(b.len), left = PM_LIMIT_UNPACKED + 1 - f->unpacked;
+	struct pm_text out = {.limit = most < left ? most : left};
 	const char *broken = NULL;
 	size_t at = 0;
 	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
@@ -268,7 +272,10 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 			zstd = zstd || broken ? zstd : pm_unzstd_new();
 			broken = broken ? broken : pm_unzstd_add(zstd, piece, &out);
 		} else {
-			take_record(f, p);
+			take_record(f,
+				&(struct perf_place){.p = p,
+					.type = (uint16_t)(type <= UINT16_MAX ? type : 0),
+					.size = (uint16_t)(size <= UINT16_MAX ? size : 8)});
 		}
 		if (follows > b.len - at - size) {
 			pm_rec_damage(f->r, offset_of(f, p), b.len - at,
@@ -282,6 +289,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET, "compressed records: %s", broken);
 	if (out.len && perf_room(f, &f->blobs, f->n_blobs, &f->blobs_room, sizeof(*f->blobs))) {
 		pm_text_shrink(&out);
+		f->unpacked += out.len;
 		f->blobs[f->n_blobs++] = pm_text_view(&out);
 		perf_read_stream(f, pm_text_view(&out), true);
 	} else {
