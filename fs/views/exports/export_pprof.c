@@ -393,7 +393,8 @@ static int find_types(struct pmfs_model *m, const struct pmfs_columns *c,
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->pair != PM_NONE && (column->role == PM_ROLE_INCLUSIVE) == overlap)
 			continue;
-		int has = pmfs_has_cost(m, i, err);
+		/* Increases and decreases may add up to 0. */
+		int has = column->decreases ? 1 : pmfs_has_cost(m, i, err);
 		if (has < 0)
 			return has;
 		t->columns[t->n] = i;
