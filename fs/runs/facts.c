@@ -154,7 +154,7 @@ static int read_model(
 	if (p->ops->threads) {
 		if ((r = pmfs_empty_threads(m, &empty, err)) < 0)
 			return r;
-		ret->threads = threads->n;
+		ret->threads = empty->n_threads;
 		ret->busy = empty->n_threads - empty->n_empty;
 	}
 	if ((r = pmfs_efficiency_applies(m, err)) < 0)

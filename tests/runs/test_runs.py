@@ -374,6 +374,14 @@ class Scaling(Folder):
             self.assertIn("loss = W - W_base" + ("" if not options else " * threads / threads_base"),
                           self.cat(words, "README.txt", options=options).decode())
 
+    def test_lanes_are_no_threads(self):
+        words = [f"{name}={os.path.join(SOURCES, source)}" for name, source in
+                 (("a", "array.json"), ("b", "kineto.pt.trace.json.gz"))]
+        for row in self.rows(words, "runs.csv"):
+            alone = run("--cat", os.path.join(SOURCES, dict(w.split("=") for w in words)[row["run"]]), "info.json")
+            self.assertEqual(int(row["threads"]), json.loads(alone.stdout)["threads"], row)
+        self.assertNotIn("scaling.csv", self.names(words))
+
     def test_threads_of_repetitions_are_a_mean(self):
         words = [f"{name}={self.stream(f'{n}.htdump', threads=n)}" for name, n in (("a", 1), ("a", 2), ("b", 2), ("b", 4))]
         words.insert(2, f"b={self.path('missing')}")

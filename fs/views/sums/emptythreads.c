@@ -107,7 +107,7 @@ static int busy_fill(void *owner, void *p, struct pm_error *err)
 		return r;
 	for (uint32_t t = 0; t < l.threads->n; t++)
 		part->busy.n_empty += part->empty[t] && !l.threads->threads[t].is_lane;
-	part->busy.n_threads = l.threads->n;
+	part->busy.n_threads = l.threads->n - l.threads->n_lanes;
 	part->busy.empty = part->empty;
 	return 0;
 }

@@ -5,9 +5,9 @@
 #include "fs/views/model/model.h"
 
 struct pmfs_empty_threads {
-	uint32_t n_threads;
+	uint32_t n_threads; /* without lanes */
 	uint32_t n_empty;  /* threads without a cost in any column */
-	const bool *empty; /* by thread */
+	const bool *empty; /* by thread, and lane */
 };
 
 /*
