@@ -120,6 +120,18 @@ static pm_sum amount_of(const struct summing *s, const struct weighed *w, uint32
 	return (e->weights == group ? w->weight : 0) + (e->samples == group ? w->samples : 0);
 }
 
+/* Whether a thread has samples of an event of that quantity; else it has no value, not 0. */
+static bool has_amounts(
+	const struct summing *s, const struct weighed *items, size_t n, uint32_t group)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct pm_event *e = &s->run->events[items[i].event];
+		if (e->weights == group || e->samples == group)
+			return true;
+	}
+	return false;
+}
+
 /* Those of which a context has samples, or one below it, in an order in which siblings are. */
 static int prune(struct summing *s, uint32_t **ret_from, struct pm_error *err)
 {
@@ -183,6 +195,8 @@ static void add_metric(struct summing *s, const struct pm_metric *metric,
 {
 	const struct pm_tree *tree = s->c->tree;
 	struct pm_costs *costs = &s->c->weighed;
+	if (!has_amounts(s, items, n, metric->group))
+		return;
 	memset(s->sums, 0, s->n_list * sizeof(*s->sums));
 	for (size_t i = 0; i < n; i++)
 		s->sums[s->place[items[i].context]] += amount_of(s, &items[i], metric->group);

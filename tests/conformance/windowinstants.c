@@ -88,6 +88,28 @@ static void check_rows(struct window_check *c, const char *window, const struct 
 	}
 }
 
+/* A value that is not stored is empty, in the window of all time as in the run. */
+static void check_empty(struct window_check *c, const char *table, const struct sheet *all)
+{
+	const struct window_part whole = {0, c->run_ns, true};
+	struct sheet part;
+	char window[200];
+	window_name(&whole, window, sizeof(window));
+	window_canonical(c, window, sizeof(window));
+	if (!window_table(c, window, "", table, &part))
+		return;
+	for (size_t row = 0; row < part.n && part.n == all->n; row++)
+		for (int k = 0; k < part.n_columns; k++) {
+			int column = sheet_column(all, part.columns[k]);
+			if (is_cost(part.columns[k]) && column != SHEET_NONE &&
+				sheet_at(all, row, 0)->number == sheet_at(&part, row, 0)->number &&
+				sheet_at(all, row, column)->is_empty !=
+					sheet_at(&part, row, k)->is_empty)
+				window_fail(c, table, part.columns[k]);
+		}
+	sheet_done(&part);
+}
+
 void check_window_instants(struct window_check *c)
 {
 	static const char *const tables[] = {"contexts.csv", "threads.csv"};
@@ -116,6 +138,7 @@ void check_window_instants(struct window_check *c)
 		}
 		if (sums)
 			check_sums(c, tables[t], &all, sums);
+		check_empty(c, tables[t], &all);
 		free(sums);
 		sheet_done(&all);
 	}
