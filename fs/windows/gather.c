@@ -21,12 +21,13 @@ struct gathering {
 	bool samples;
 	struct lot *lots;
 	size_t n, room;
-	uint32_t *place;  /* by context: index in lots, for the current thread */
-	double *weight;   /* by context: inclusive time on all processors */
-	bool *kept;       /* by context */
-	uint32_t nothing; /* the frame of the context in which nothing runs, or PM_NONE */
-	pm_sum idle;      /* its time on the current thread */
-	bool was_idle;    /* on any of them */
+	uint32_t *place;    /* by context: index in lots, for the current thread */
+	enum pm_time leads; /* whose time is primary */
+	double *weight;     /* by context: that time, inclusive */
+	bool *kept;         /* by context */
+	uint32_t nothing;   /* the frame of the context in which nothing runs, or PM_NONE */
+	pm_sum idle;        /* its time on the current thread */
+	bool was_idle;      /* on any of them */
 };
 
 /* The lots of a context and of its ancestors. */
@@ -84,10 +85,10 @@ static int lots_sum(struct gathering *g)
 	return 0;
 }
 
-/* The sibling order is that of the quantity `time`. */
+/* The sibling order is that of the primary quantity. */
 static int add_cost(struct gathering *g, const struct pm_callcost *cost)
 {
-	if (cost->time == PM_TIME_PROCESSORS)
+	if (cost->time == g->leads)
 		g->weight[cost->context] += (double)cost->incl;
 	return pm_callcosts_add(g->costs, cost);
 }
@@ -220,6 +221,7 @@ int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 		.kept = calloc(n_contexts, sizeof(*g.kept)),
 		.nothing = PM_NONE};
 	ret_costs->counted = !g.samples;
+	pmfs_index_times(from->index, from->first, from->n, &g.leads);
 	int r = g.place && g.weight && g.kept ? 0 : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n_contexts; i++)
 		g.place[i] = PM_NONE;
