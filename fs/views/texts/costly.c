@@ -1,5 +1,6 @@
 #include "fs/views/texts/costly.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +176,8 @@ double pmfs_costly_sum(const struct pmfs_costly *c)
 		double value =
 			c->cells[(size_t)(c->order ? c->order[row] : row) * c->f->columns->n +
 				column];
-		sum += isnan(value) ? 0 : value;
+		if (!isnan(value))
+			sum += c->f->columns->columns[column].decreases ? fabs(value) : value;
 	}
 	return sum;
 }
@@ -185,7 +187,7 @@ static void add_title(
 {
 	pm_text_printf(out, "%s by %s", of, column->name);
 	if (whole > 0) {
-		pm_text_str(out, " (total ");
+		pm_text_str(out, column->decreases ? " (shares of " : " (total ");
 		add_amount(out, column, whole);
 		pm_text_char(out, ')');
 	}

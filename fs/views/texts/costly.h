@@ -19,7 +19,10 @@ struct pmfs_costly {
 	double whole;          /* shares are of this */
 };
 
-/* The sum of its own costs, of which shares of a part of the run are. */
+/*
+ * The sum of its own costs, of a difference what all increases and decreases add up to: of it are
+ * shares of a part of the run.
+ */
 double pmfs_costly_sum(const struct pmfs_costly *c);
 
 /*
