@@ -53,9 +53,10 @@ static void add_utilisation(const struct pmfs_recipes *c, const char *path, uint
 		all ? "$ find threads -path '*gpu*' -name trace.csv ! -path '*/raw/*' | xargs "
 		    : "$ ");
 	pm_text_printf(c->out,
-		"awk -F, 'FNR > 1 { b[FILENAME] += $%u == \"idle\" ? 0 : $%u } END { for (f in b) "
+		"awk -F, 'FNR > 1 { b[FILENAME] += %s } END { for (f in b) "
 		"printf \"%%.2f%%%%  %%s\\n\", 100 * b[f] / %llu, f }'",
-		calls ? 8 : 6, calls ? 6 : 2, (unsigned long long)span_ns);
+		calls ? "$8 == \"gpu\" ? $6 : 0" : "$6 == \"idle\" ? 0 : $2",
+		(unsigned long long)span_ns);
 	if (all)
 		pm_text_str(c->out, " | sort -gr | head\n");
 	else
