@@ -278,7 +278,7 @@ void pm_rec_fact(struct pm_recording *r, const char *key, struct pm_cell value);
 void pm_rec_remark(struct pm_recording *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A question for README.txt, and the command that answers it from tables of the mount. */
+/* A question for recipes.txt, and the command that answers it from tables of the mount. */
 void pm_rec_recipe(struct pm_recording *r, const char *question, const char *command);
 
 /* A row of damage.csv; offset and bytes may be PM_NO_OFFSET. */

@@ -145,10 +145,10 @@ struct pm_profile_ops {
 	 */
 	int (*missing)(
 		const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err);
-	/* For info.json and README.txt. */
+	/* For info.json. */
 	int (*facts)(const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n,
 		struct pm_error *err);
-	/* Appends lines `$ command` for README.txt that show format-specific features. */
+	/* Appends lines `$ command` for recipes.txt that show format-specific features. */
 	int (*recipes)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 	/* Appends sentences, one per line: what a reader must know to interpret the numbers. */
 	int (*remarks)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);

@@ -46,7 +46,7 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	if (*names)
 		add_entry(out, names, about);
 	add_entry(out, "X.tsv X.parquet",
-		"Tables X.csv with tabs and without quotes, and as Parquet; likewise.");
+		"Tables X.csv with tabs and without quotes, and as Parquet; by name, not listed.");
 	return 0;
 }
 
