@@ -12,12 +12,17 @@
 /* More lanes mean that the program traces something other than calls. */
 enum { MOST_LANES = 8 };
 
+struct open_slice {
+	size_t slice;
+	uint64_t end; /* not after those around it */
+};
+
 struct writing {
 	struct pmfs_model *model;
 	struct pmfs_frame_places *places;
 	struct pm_json *j;
 	struct pmfs_slices slices;
-	size_t *open; /* slices that have not ended, outermost first */
+	struct open_slice *open; /* that have not ended, outermost first */
 	size_t n_open;
 	uint64_t now; /* time of the previous event */
 };
@@ -36,30 +41,18 @@ static void write_event(
 	pm_json_close(w->j, '}');
 }
 
-/* Where the innermost open slice ends: not after those around it. */
-static uint64_t end_of(const struct writing *w)
-{
-	uint64_t end = UINT64_MAX;
-	for (size_t i = w->n_open; i-- > 0;) {
-		uint64_t one = w->slices.slices[w->open[i]].end_ns;
-		end = one < end ? one : end;
-		if (one > end)
-			break;
-	}
-	return end;
-}
-
 /* Ends the open slices that do not contain the slice; with NULL, all of them. */
 static void close_until(struct writing *w, const struct pmfs_slice *next)
 {
 	while (w->n_open > 0) {
-		const struct pmfs_slice *last = &w->slices.slices[w->open[w->n_open - 1]];
+		const struct open_slice *open = &w->open[w->n_open - 1];
+		const struct pmfs_slice *last = &w->slices.slices[open->slice];
 		/* On one lane, what begins before it ends nests in it. */
 		bool nests = next && last->depth < next->depth &&
 			(next->end_ns <= last->end_ns || next->start_ns < last->end_ns);
 		if (nests)
 			return;
-		write_event(w, "C", last, end_of(w));
+		write_event(w, "C", last, open->end);
 		w->n_open--;
 	}
 }
@@ -75,7 +68,9 @@ static void write_events(struct writing *w, size_t from, size_t to, uint32_t lan
 			continue;
 		close_until(w, s);
 		write_event(w, "O", s, s->start_ns);
-		w->open[w->n_open++] = i;
+		uint64_t around = w->n_open ? w->open[w->n_open - 1].end : UINT64_MAX;
+		w->open[w->n_open++] =
+			(struct open_slice){i, s->end_ns < around ? s->end_ns : around};
 	}
 	close_until(w, NULL);
 	pm_json_close(w->j, ']');
