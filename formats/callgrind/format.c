@@ -203,17 +203,59 @@ static bool begins_with(struct pm_bytes line, const char *s)
 	return line.len >= n && memcmp(line.p, s, n) == 0;
 }
 
-/* Parts and threads of one run have its process's number. */
+enum { HEAD = 4096 /* bytes of a file in which its first headers are */ };
+
+/*
+ * Parts and threads of one run have the number and the command of its process, and each is there
+ * once: in containers, processes of different runs have the same numbers.
+ */
 struct process {
+	bool known, no_memory;
 	uint64_t pid;
-	bool known;
+	char command[HEAD];
+	struct pm_map parts; /* by part and thread */
 };
+
+/* The value of a header, with the rest of the head; NULL if it is not there. */
+static const char *header_of(const char *head, const char *key)
+{
+	const char *at = strstr(head, key);
+	return at ? at + strlen(key) : NULL;
+}
+
+static uint64_t number_of(const char *value)
+{
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+/* Whether the part of this head is of the process, and none that was there before. */
+static bool takes_part(struct process *p, const char *head)
+{
+	const char *pid = header_of(head, "\npid: "), *command = header_of(head, "\ncmd: ");
+	const char *part = header_of(head, "\npart: "), *thread = header_of(head, "\nthread: ");
+	size_t n = command ? strcspn(command, "\n") : 0;
+	bool fresh = true;
+	if (strncmp(head, "# callgrind format", 18) != 0 || !pid)
+		return false;
+	if (!p->known) {
+		p->known = true;
+		p->pid = number_of(pid);
+		memcpy(p->command, n ? command : "", n);
+		p->command[n] = '\0';
+	}
+	if (number_of(pid) != p->pid || strlen(p->command) != n ||
+		(n && memcmp(p->command, command, n) != 0))
+		return false;
+	uint64_t key = number_of(part) << 32 | (uint32_t)number_of(thread);
+	if ((part || thread) && !pm_map_put(&p->parts, key, 1, &fresh))
+		p->no_memory = true;
+	return fresh && !p->no_memory;
+}
 
 /* Whether a file of a folder is of the process; empty ones are left by --separate-threads. */
 static int is_of_process(void *context, int folder, const char *name)
 {
-	struct process *p = context;
-	char head[4096];
+	char head[HEAD];
 	struct stat st;
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
@@ -224,18 +266,15 @@ static int is_of_process(void *context, int folder, const char *name)
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	head[n] = '\0';
-	const char *pid = strstr(head, "\npid: ");
-	unsigned long long number = pid ? strtoull(pid + 6, NULL, 10) : 0;
-	if (strncmp(head, "# callgrind format", 18) != 0 || !pid || (p->known && number != p->pid))
-		return -1;
-	*p = (struct process){number, true};
-	return 1;
+	return takes_part(context, head) ? 1 : -1;
 }
 
 static int list_files(int folder, struct pm_names *ret)
 {
-	return pm_folder_names(
-		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
+	struct process p = {.known = false};
+	int r = pm_folder_names(folder, is_of_process, &p, PM_LIMIT_RUNS, ret);
+	pm_map_done(&p.parts);
+	return p.no_memory ? -ENOMEM : r;
 }
 
 /* A folder that cannot be listed is left to opening it. */
@@ -285,7 +324,8 @@ static int cg_open(const struct pm_candidate *c, const struct pm_open_options *o
 	int r = c->folder ? list_files(c->fd, &names) : 0;
 	if (r == 0 && c->folder && (names.n == 0 || names.others))
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"is no folder of the parts of one callgrind run (with one pid:)");
+			"is no folder of the parts of one callgrind run (with one pid: and cmd:, "
+			"and each part: and thread: once)");
 	struct cg_reader *own = r == 0 ? calloc(1, sizeof(*own)) : NULL;
 	if (r == 0)
 		r = !own ? -ENOMEM

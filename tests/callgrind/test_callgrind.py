@@ -293,6 +293,14 @@ def folder_of_threads():
         parts_are = subprocess.run([profmount, "--cat", os.path.join(source, "callgrind.out.9"), "functions.csv"],
                                    capture_output=True, text=True, check=False)
         check("empty alone, and beside its parts", ["-01" in empty.stderr, "callgrind.out.9-01" in parts_are.stderr], [False, True])
+        write("callgrind.out.9-11", "# callgrind format\npid: 9\ncmd: ./other\nthread: 11\nevents: Ir\nfn=main\n1 1\n")
+        check("another command", rows(cat("functions.csv"), "name") == ["main", "work"], False)
+        write("callgrind.out.9-11", part.format(9, 2, "main", 1))
+        check("a thread twice", "each part: and thread: once" in
+              subprocess.run([profmount, "-o", "format=callgrind", "--cat", source, "functions.csv"], capture_output=True, text=True,
+                             check=False).stderr, True)
+        os.remove(os.path.join(source, "callgrind.out.9-11"))
+        check("again one run", rows(cat("functions.csv"), "name"), ["main", "work"])
         write("callgrind.out.10", part.format(10, 1, "main", 1))
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
