@@ -317,14 +317,34 @@ static bool take_name(struct cg_reader *c, struct pm_bytes line)
 
 /* ---- events ---- */
 
-static bool add_term(struct cg_reader *c, struct cg_event *e, uint32_t quantity, int64_t factor)
+/* Terms of one quantity are one: a sum of sums may name an event very often. */
+static void add_term(struct cg_reader *c, struct cg_event *e, uint32_t quantity, int64_t factor)
 {
+	size_t i = 0;
+	while (i < e->n_terms && e->terms[i].quantity != quantity)
+		i++;
+	if (i < e->n_terms) {
+		if (__builtin_add_overflow(e->terms[i].factor, factor, &factor))
+			fault(c, &c->at.malformed);
+		else
+			e->terms[i].factor = factor;
+		return;
+	}
 	if (pm_list_room(&e->terms, e->n_terms, &e->room, sizeof(*e->terms)) < 0) {
 		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return false;
+		return;
 	}
 	e->terms[e->n_terms++] = (struct cg_term){quantity, factor};
-	return true;
+}
+
+/* Adds `factor` times a term of the event to a sum. */
+static void add_times(struct cg_reader *c, struct cg_event *e, uint32_t sum, int64_t factor,
+	const struct cg_term *term)
+{
+	if (__builtin_mul_overflow(factor, term->factor, &factor))
+		fault(c, &c->at.malformed);
+	else
+		add_term(c, e, sum, factor);
 }
 
 /* The quantity of an event: units stand in parentheses, or are the whole name. */
@@ -375,7 +395,8 @@ static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
 	struct cg_event *e = &c->events[c->n_events];
 	*e = (struct cg_event){.name = pm_rec_copy(c->r, name)};
 	uint32_t quantity = quantity_of(c, name, &factor);
-	if (!add_term(c, e, quantity, factor))
+	add_term(c, e, quantity, factor);
+	if (e->n_terms == 0)
 		return PM_NONE;
 	if (c->n_events == 0)
 		pm_rec_primary(c->r, quantity);
@@ -421,17 +442,21 @@ static void take_events(struct cg_reader *c, struct pm_bytes line)
 static bool add_named(struct cg_reader *c, uint32_t sum, struct pm_bytes name, int64_t factor)
 {
 	for (size_t i = 0; i < c->n_events; i++)
-		if (pm_bytes_equal(c->events[i].name, name))
-			return add_term(
-				c, &c->events[i], sum, factor * c->events[i].terms[0].factor);
+		if (pm_bytes_equal(c->events[i].name, name)) {
+			add_times(c, &c->events[i], sum, factor, &c->events[i].terms[0]);
+			return true;
+		}
 	for (size_t s = 0; s < c->n_sums; s++) {
 		if (!pm_bytes_equal(c->sums[s].name, name) || c->sums[s].quantity >= sum)
 			continue;
-		for (size_t i = 0; i < c->n_events; i++)
-			for (size_t t = 0, n = c->events[i].n_terms; t < n; t++)
-				if (c->events[i].terms[t].quantity == c->sums[s].quantity)
-					add_term(c, &c->events[i], sum,
-						factor * c->events[i].terms[t].factor);
+		for (size_t i = 0; i < c->n_events && pm_rec_goes_on(c->r); i++) {
+			struct cg_event *e = &c->events[i];
+			for (size_t t = 0; t < e->n_terms; t++)
+				if (e->terms[t].quantity == c->sums[s].quantity) {
+					add_times(c, e, sum, factor, &e->terms[t]);
+					break;
+				}
+		}
 		return true;
 	}
 	return false;
@@ -440,14 +465,14 @@ static bool add_named(struct cg_reader *c, uint32_t sum, struct pm_bytes name, i
 /* `NAME = A + 2 B`, once all events are known. */
 static void define_sums(struct cg_reader *c)
 {
-	for (size_t s = 0; s < c->n_sums; s++) {
+	for (size_t s = 0; s < c->n_sums && pm_rec_goes_on(c->r); s++) {
 		struct cg_sum *sum = &c->sums[s];
 		struct pm_bytes rest = sum->terms, w;
 		int64_t factor = 1;
 		if (sum->quantity != PM_REC_NONE)
 			continue;
 		sum->quantity = pm_rec_metric(c->r, sum->name, (struct pm_bytes){NULL, 0});
-		while ((w = word(&rest)).len) {
+		while (pm_rec_goes_on(c->r) && (w = word(&rest)).len) {
 			uint64_t n;
 			if (w.len == 1 && (w.p[0] == '+' || w.p[0] == '*'))
 				continue;

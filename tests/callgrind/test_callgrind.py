@@ -169,6 +169,18 @@ totals: 1 6
     check("sound", damage(damaged), [])
 
 
+def sums():
+    """Sums of sums name an event 2^k times; factors beyond 63 bits are said."""
+    chain = "".join(f"event: S{k} = S{k - 1} + S{k - 1} : x\n" for k in range(1, 41))
+    functions, damaged = run("# callgrind format\n" + "event: S0 = Ir : x\n" + chain + "events: Ir\nfn=f\n1 3\n", "functions.csv",
+                             "damage.csv")
+    check("sums of sums", rows(functions, "s1_excl", "s40_excl"), [f"6 {3 << 40}"])
+    check("sums of sums are sound", damage(damaged), [])
+    large = "event: A = 2000000000 Ir : x\nevent: B = 2000000000 A : x\nevent: C = 2000000000 B : x\nevent: D = B + B + B : x\n"
+    info, damaged = run("# callgrind format\n" + large + "events: Ir\nfn=f\n1 1\n", "functions.csv", "damage.csv")
+    check("factors beyond 63 bits", (info.returncode, len(damage(damaged))), (0, 1))
+
+
 def xdebug():
     """A block a call, when it returns: the exact tree; a file that is none has edges, and damage."""
     head = "version: 1\ncreator: xdebug 3.2.0\nevents: Time_(10ns)\n\n"
@@ -305,7 +317,7 @@ def folder_of_threads():
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
 
-for case in (graph, files_and_names, numbers, parts, xdebug, damaged, export, endless_header, folder_of_threads):
+for case in (graph, files_and_names, numbers, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)
