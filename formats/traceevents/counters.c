@@ -1,6 +1,6 @@
 /*
  * Counters: numbers over time. Each number of a counter's `args` is kept, 24 bytes; counters are
- * apart by process and name, and have a column for each name of a number.
+ * apart by process, name and id, and have a column for each name of a number.
  */
 #include <stdlib.h>
 
@@ -30,11 +30,39 @@ struct tev_counter {
 
 /* ---- while events are read ---- */
 
+static bool has_text(const struct pm_scan_value *v)
+{
+	return v->kind == PM_SCAN_TEXT || v->kind == PM_SCAN_NUMBER;
+}
+
+/* NAME, or NAME[ID], as Chrome shows them. */
+static struct pm_bytes name_of(
+	struct tev_reading *t, const struct tev_event *e, const struct pm_scan_value *id)
+{
+	pm_text_clear(&t->key);
+	pm_text_bytes(&t->key, pm_rec_json_text(t->r, &e->name, &t->scratch));
+	if (has_text(id)) {
+		pm_text_char(&t->key, '[');
+		pm_text_bytes(&t->key, pm_rec_json_text(t->r, id, &t->scratch));
+		pm_text_char(&t->key, ']');
+	}
+	if (t->key.failed)
+		tev_no_memory(t);
+	return pm_rec_copy(t->r, pm_text_view(&t->key));
+}
+
 /* Its index; PM_NONE if there are too many, or after a failure. */
 static uint32_t counter_of(struct tev_reading *t, const struct tev_event *e, uint32_t process)
 {
+	const struct pm_scan_value *id = has_text(&e->local_id) ? &e->local_id : &e->id;
 	pm_text_clear(&t->key);
 	pm_text_u64(&t->key, process);
+	pm_text_char(&t->key, ' ');
+	if (has_text(id)) {
+		pm_text_u64(&t->key, id->text.len);
+		pm_text_char(&t->key, ' ');
+		pm_text_bytes(&t->key, id->text);
+	}
 	pm_text_char(&t->key, ' ');
 	pm_text_bytes(&t->key, e->name.text);
 	uint32_t i = pm_strtab_add(&t->counter_keys, pm_text_view(&t->key));
@@ -49,7 +77,7 @@ static uint32_t counter_of(struct tev_reading *t, const struct tev_event *e, uin
 		if (!c || !tev_room(t, &t->counters, i, &t->counter_room, sizeof(*t->counters)))
 			return PM_NONE;
 		*c = (struct tev_counter){.process = process,
-			.name = pm_rec_copy(t->r, pm_rec_json_text(t->r, &e->name, &t->scratch)),
+			.name = name_of(t, e, id),
 			.columns = {"seq", "time_ns"},
 			.n_columns = BEFORE_FIELDS};
 		t->counters[t->n_counters++] = c;

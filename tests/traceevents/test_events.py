@@ -57,6 +57,14 @@ class Events(unittest.TestCase):
         self.assertEqual({e["name"] for e in json.loads(again)["traceEvents"] if e["ph"] == "C"},
                          {"mem (process 1)", "cpu (process 1)", "mem (process 2)"})
 
+    def counters(self, events):
+        return [(e["name"], e["args"]) for e in json.loads(self.cat(events, "export/trace.json"))["traceEvents"] if e["ph"] == "C"]
+
+    def test_counters_with_ids_are_apart(self):
+        events = [event("X", "f", 0, dur=9), event("C", "heap", 1, id="0x1", args={"a": 1}), event("C", "heap", 2, id="0x2", args={"a": 2}),
+                  event("C", "heap", 3, args={"a": 3}), event("C", "heap", 4, id2={"local": 7}, args={"a": 4})]
+        self.assertEqual(self.counters(events), [("heap[0x1]", {"a": 1}), ("heap[0x2]", {"a": 2}), ("heap", {"a": 3}), ("heap[7]", {"a": 4})])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
