@@ -22,6 +22,7 @@ struct tev_counter {
 	uint32_t process;
 	struct pm_bytes name;
 	const char *columns[BEFORE_FIELDS + MOST_FIELDS];
+	size_t lengths[BEFORE_FIELDS + MOST_FIELDS]; /* of columns of numbers */
 	bool fields[BEFORE_FIELDS + MOST_FIELDS];
 	uint32_t n_columns;
 	const struct tev_number *numbers; /* once all are known */
@@ -85,21 +86,30 @@ static uint32_t counter_of(struct tev_reading *t, const struct tev_event *e, uin
 	return i;
 }
 
-/* The column of a number; 0 if there are too many. */
+/* The column of a number; 0 if there are too many, or it can be called nothing. */
 static uint32_t column_of(struct tev_reading *t, struct tev_counter *c, struct pm_bytes key)
 {
+	struct pm_scan_value v = {.kind = PM_SCAN_TEXT, .text = key};
+	v.escaped = key.len && memchr(key.p, '\\', key.len);
+	key = pm_rec_json_text(t->r, &v, &t->scratch);
 	uint32_t i = BEFORE_FIELDS;
-	while (i < c->n_columns && !pm_bytes_equal(pm_bytes_of(c->columns[i]), key))
+	while (i < c->n_columns &&
+		(c->lengths[i] != key.len ||
+			(key.len && memcmp(c->columns[i], key.p, key.len) != 0)))
 		i++;
 	if (i < c->n_columns)
 		return i;
-	char *name = c->n_columns < BEFORE_FIELDS + MOST_FIELDS && !memchr(key.p, '\0', key.len)
-		? pm_rec_alloc(t->r, key.len + 1)
-		: NULL;
+	if (i == BEFORE_FIELDS + MOST_FIELDS || (key.len && memchr(key.p, '\0', key.len))) {
+		t->n_columnless++;
+		return 0;
+	}
+	char *name = pm_rec_alloc(t->r, key.len + 1);
 	if (!name)
 		return 0;
-	memcpy(name, key.p, key.len);
+	if (key.len)
+		memcpy(name, key.p, key.len);
 	c->columns[i] = name;
+	c->lengths[i] = key.len;
 	c->fields[i] = true;
 	c->n_columns = i + 1;
 	return i;
@@ -192,6 +202,11 @@ void tev_counter_series(struct tev_reading *t)
 		pm_rec_remark(t->r,
 			"Of %u counters, those after the first %u are in raw/counters.csv alone.",
 			t->counter_keys.n, PM_LIMIT_COUNTERS);
+	if (t->n_columnless)
+		pm_rec_remark(t->r,
+			"%llu numbers of counters are in raw/counters.csv alone: a counter has %d "
+			"columns at most.",
+			(unsigned long long)t->n_columnless, MOST_FIELDS);
 	if (!numbers || t->n_numbers == 0)
 		return;
 	if (pm_sort(t->numbers, t->n_numbers, sizeof(*numbers), by_counter) < 0)

@@ -218,6 +218,7 @@ struct tev_reading {
 	struct tev_counter **counters;
 	struct tev_number *numbers;
 	size_t n_counters, counter_room, n_numbers, number_room;
+	uint64_t n_columnless; /* numbers that no column is for */
 
 	struct tev_calls calls;
 	struct tev_link *links;

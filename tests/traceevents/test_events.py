@@ -63,7 +63,17 @@ class Events(unittest.TestCase):
     def test_counters_with_ids_are_apart(self):
         events = [event("X", "f", 0, dur=9), event("C", "heap", 1, id="0x1", args={"a": 1}), event("C", "heap", 2, id="0x2", args={"a": 2}),
                   event("C", "heap", 3, args={"a": 3}), event("C", "heap", 4, id2={"local": 7}, args={"a": 4})]
-        self.assertEqual(self.counters(events), [("heap[0x1]", {"a": 1}), ("heap[0x2]", {"a": 2}), ("heap", {"a": 3}), ("heap[7]", {"a": 4})])
+        self.assertEqual(self.counters(events), [("heap[0x1]", {"a": 1}), ("heap[0x2]", {"a": 2}), ("heap", {"a": 3}),
+                                                 ("heap[7]", {"a": 4})])
+
+    def test_names_of_numbers(self):
+        events = [event("X", "f", 0, dur=9), event("C", "mem", 1, args={"a\u00b5\n": 1, "a\u00b5": 2}),
+                  event("C", "mem", 2, args={"a\u00b5\n": 3})]
+        self.assertEqual(self.counters(events), [("mem", {"a\u00b5\n": 1, "a\u00b5": 2}), ("mem", {"a\u00b5\n": 3})])
+        self.assertNotIn("raw/counters.csv alone", self.cat(events, "summary.txt"))
+        many = [event("X", "f", 0, dur=9), event("C", "mem", 1, args={f"k{i}": i for i in range(70)})]
+        self.assertEqual(len(self.counters(many)[0][1]), 64)
+        self.assertIn("6 numbers of counters are in raw/counters.csv alone", self.cat(many, "summary.txt"))
 
 
 if __name__ == "__main__":
