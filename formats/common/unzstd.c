@@ -7,9 +7,12 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "profmount/limits.h"
+
 struct pm_unzstd {
 	ZSTD_DStream *stream;
 	size_t at;       /* of a whole stream */
+	uint64_t out;    /* what it has come to so far */
 	bool is_between; /* a frame has ended there */
 };
 
@@ -64,10 +67,18 @@ struct pm_ahead_step pm_unzstd_step(struct pm_unzstd *z, struct pm_bytes in, uin
 			step.state = PM_INFLATE_ENDED;
 			break;
 		}
-		size_t r = ZSTD_decompressStream(z->stream, &to, &from);
+		/* Frames may be empty, so that there can be any number in one step. */
+		if (z->is_between && pm_work_cancelled()) {
+			step.state = PM_INFLATE_FAILED;
+			break;
+		}
+		size_t had = to.pos, r = ZSTD_decompressStream(z->stream, &to, &from);
 		z->is_between = r == 0;
+		z->out += to.pos - had;
 		if (ZSTD_isError(r))
 			step.why = reason(r);
+		else if (z->out > PM_LIMIT_ZSTD + (uint64_t)in.len * PM_LIMIT_ZSTD_RATIO)
+			step.why = "it decompresses to more than 1032 times its size";
 		else if (r > 0 && from.pos == from.size && to.pos < n)
 			step.why = "it is cut";
 		if (step.why)

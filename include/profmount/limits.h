@@ -52,6 +52,14 @@
 /* A record of a compressed stream, which has to be in memory as a whole. */
 #define PM_LIMIT_WINDOW ((size_t)64 << 20)
 
+/*
+ * What a source that zstd compressed may come to: this, and for each of its bytes what deflate can
+ * make of one. Real ones have 20 to 50; zstd could have 32,768, and a few kB would be read for
+ * hours.
+ */
+#define PM_LIMIT_ZSTD       ((uint64_t)64 << 20)
+#define PM_LIMIT_ZSTD_RATIO 1032
+
 /* A decompressed chunk of a trace store. Writers create one per upload, of 10 kB to 1 MB. */
 #define PM_LIMIT_PAYLOAD ((size_t)256 << 20)
 

@@ -286,6 +286,39 @@ static void test_window_is_bounded(void **state)
 	free(zeros);
 }
 
+/* A frame of zstd with blocks of 128 KiB of one byte, which have four bytes each. */
+static void test_zstd_stream_has_a_ratio(void **state)
+{
+	static const uint8_t head[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x50};
+	enum { SMALL = 400, LARGE = 800, BLOCK = 1 << 17 };
+	static uint8_t frame[sizeof(head) + 4 * LARGE];
+	for (uint32_t n = SMALL; n <= LARGE; n += LARGE - SMALL) {
+		size_t len = sizeof(head);
+		memcpy(frame, head, sizeof(head));
+		for (uint32_t i = 1; i <= n; i++) {
+			uint32_t block = BLOCK << 3 | 1 << 1 | (i == n);
+			frame[len++] = (uint8_t)block;
+			frame[len++] = (uint8_t)(block >> 8);
+			frame[len++] = (uint8_t)(block >> 16);
+			frame[len++] = 'x';
+		}
+		struct pm_inflate *s =
+			pm_inflate_new(PM_INFLATE_ZSTD, (struct pm_bytes){frame, len});
+		assert_non_null(s);
+		for (size_t got; (got = pm_inflate_peek(s, 1).len) > 0;)
+			pm_inflate_consume(s, got);
+		struct pm_inflate_status status = pm_inflate_status(s);
+		pm_inflate_free(s);
+		if (status.why && strstr(status.why, "without libzstd"))
+			skip();
+		assert_int_equal(status.state, n == SMALL ? PM_INFLATE_ENDED : PM_INFLATE_BROKEN);
+		if (n == SMALL)
+			assert_int_equal(status.out, (uint64_t)SMALL * BLOCK);
+		else
+			assert_true(status.out < PM_LIMIT_ZSTD + 1032 * len + (2 << 20));
+	}
+}
+
 static void test_block_wants_exactly_n_bytes(void **state)
 {
 	struct pm_bytes plain = plain_new(), raw = raw_new(plain), cut = exact(raw, 0, raw.len / 2);
@@ -381,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_stream_says_why_and_keeps_what_precedes),
 		cmocka_unit_test(test_stream_can_be_left_before_its_end),
 		cmocka_unit_test(test_window_is_bounded),
+		cmocka_unit_test(test_zstd_stream_has_a_ratio),
 		cmocka_unit_test(test_block_wants_exactly_n_bytes),
 		cmocka_unit_test(test_block_need_not_be_finished),
 		cmocka_unit_test(test_block_refuses_damage),
