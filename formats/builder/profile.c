@@ -82,6 +82,17 @@ static void show(struct pm_rec_opened *o)
 		o->ops.call_times = NULL;
 }
 
+/* One of the files that has changed since it was opened, or NULL. */
+static const struct pm_input *changed_input(struct pm_rec_opened *o)
+{
+	if (pm_input_changed(&o->input))
+		return &o->input;
+	for (size_t i = 0; i < o->n_others; i++)
+		if (pm_input_changed(&o->others[i]))
+			return &o->others[i];
+	return NULL;
+}
+
 /*
  * What the recording failed with comes before what its reader made of that. Damage for whose rows
  * there was no memory would be none.
@@ -102,9 +113,13 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 		pm_inflate_free(r->stream);
 		r->stream = NULL;
 		if (pm_input_changed(r->input))
-			return pm_error_set(err, -EIO, r->input->name, PM_NO_OFFSET,
-				"has changed while it was read");
+			break;
 	}
+	/* Earlier files may have changed while later ones were read. */
+	const struct pm_input *other = changed_input(o);
+	if (other)
+		return pm_error_set(
+			err, -EIO, other->name, PM_NO_OFFSET, "has changed while it was read");
 	if (e == 0 && r->n_cut)
 		pm_rec_damage(r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"stacks are deeper than %d levels; what is below is added to the last one",
@@ -153,7 +168,7 @@ static void warm(const struct pm_profile *p)
 static bool changed(const struct pm_profile *p)
 {
 	struct pm_rec_opened *o = opened_of(p);
-	return !__atomic_load_n(&o->read, __ATOMIC_ACQUIRE) && pm_input_changed(&o->input);
+	return !__atomic_load_n(&o->read, __ATOMIC_ACQUIRE) && changed_input(o);
 }
 
 /* ---- the format interface ---- */

@@ -1,6 +1,7 @@
 /* The builder: what a reader tells is what the profile says. Readers are scripts of the tests. */
 #include "tests/unittest.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -545,6 +546,50 @@ static void test_failure_is_sticky_and_refuses_the_source(void **state)
 	assert_int_equal(err.offset, 16);
 }
 
+static int folder;
+static const char *changes; /* the file that changes while the last one is read */
+
+static int read_while_one_changes(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	if (pm_rec_is_last_file(r)) {
+		int fd = openat(folder, changes, O_WRONLY | O_TRUNC);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	return 0;
+}
+
+static void test_an_earlier_file_may_change_while_a_later_one_is_read(void **state)
+{
+	static const struct pm_reader reader = {
+		.contexts_are = "samples", .layout = "text", .read = read_while_one_changes};
+	static const struct pm_open_options options;
+	static const char *const names[] = {"0", "1", "2"};
+	for (size_t k = 0; k < 3; k++) {
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		snprintf(path, sizeof(path), "/tmp/test_builder-XXXXXX");
+		assert_non_null(mkdtemp(path));
+		folder = open(path, O_RDONLY | O_DIRECTORY);
+		for (size_t i = 0; i < 3; i++) {
+			int fd = openat(folder, names[i], O_WRONLY | O_CREAT, 0600);
+			assert_int_equal(write(fd, "text", 4), 4);
+			close(fd);
+		}
+		changes = names[k];
+		struct pm_candidate c = {.path = path, .fd = folder, .folder = true};
+		int r = pm_rec_open_with(&reader, &c, &options,
+			&(struct pm_rec_with){.names = names, .n_names = 3}, &profile, &err);
+		assert_int_equal(r, -EIO);
+		assert_string_equal(err.text, "has changed while it was read");
+		assert_string_equal(err.file, changes);
+		for (size_t i = 0; i < 3; i++)
+			unlinkat(folder, names[i], 0);
+		close(folder);
+		rmdir(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -561,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_instants_are_in_order_with_event_and_weight),
 		cmocka_unit_test(test_what_is_too_deep_is_cut_and_said),
 		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
+		cmocka_unit_test(test_an_earlier_file_may_change_while_a_later_one_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
