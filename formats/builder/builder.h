@@ -161,7 +161,12 @@ uint32_t pm_rec_function(struct pm_recording *r, const struct pm_rec_function *f
  * Contexts: `parent` is a context or PM_REC_NONE; equal ones below one parent are one. Calls are
  * functions and inlined functions; lines and what lies on them are parts of the call above.
  */
-enum { PM_REC_INLINED = 1, PM_REC_IDLE = 2, PM_REC_ON_GPU = 4 /* time of GPUs */ };
+enum {
+	PM_REC_INLINED = 1,
+	PM_REC_IDLE = 2,
+	PM_REC_ON_GPU = 4,    /* time of GPUs */
+	PM_REC_ANNOTATION = 8 /* of these: what the work below it is for */
+};
 
 uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function, unsigned flags);
 

@@ -401,7 +401,7 @@ uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function,
 {
 	if (r->failed || function >= r->n_functions || parent == PM_REC_BAD)
 		return PM_REC_BAD;
-	uint32_t *frame = &r->frames[function].of[flags & 7];
+	uint32_t *frame = &r->frames[function].of[flags & 15];
 	if (*frame == PM_NONE) {
 		const struct pm_function *f = &r->known[function];
 		*frame = intern_frame(r,
@@ -409,6 +409,7 @@ uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function,
 				.kind = flags & PM_REC_INLINED ? PM_KIND_INLINED : PM_KIND_FUNCTION,
 				.is_idle = flags & PM_REC_IDLE,
 				.on_gpu = flags & PM_REC_ON_GPU,
+				.is_annotation = flags & PM_REC_ANNOTATION,
 				.function = function,
 				.name = f->name,
 				.file = f->file,

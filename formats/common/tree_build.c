@@ -64,7 +64,8 @@ static bool is_same_frame(const struct pm_frame *a, const struct pm_frame *b)
 {
 	return a->kind == b->kind && a->has_offset == b->has_offset && a->nested == b->nested &&
 		a->is_idle == b->is_idle && a->is_nothing == b->is_nothing &&
-		a->is_root == b->is_root && a->on_gpu == b->on_gpu && a->code == b->code &&
+		a->is_root == b->is_root && a->on_gpu == b->on_gpu &&
+		a->is_annotation == b->is_annotation && a->code == b->code &&
 		a->function == b->function && a->name == b->name && a->file == b->file &&
 		a->module == b->module && a->line == b->line && a->offset == b->offset;
 }

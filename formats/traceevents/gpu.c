@@ -212,7 +212,7 @@ static int by_total(const void *a, const void *b)
 static bool is_operation(const struct tev_reading *t, const struct tev_call *c)
 {
 	const struct tev_function *f = &t->functions[c->function];
-	return f->is_gpu && !(f->cat.len == 19 && (f->cat.p[0] | 0x20) == 'g');
+	return f->is_gpu && !f->is_annotation;
 }
 
 static void add_operations(struct tev_reading *t)

@@ -142,7 +142,9 @@ static bool enter_call(
 			&(struct pm_rec_function){
 				.name = f->name, .file = f->file, .module = f->cat});
 	uint32_t above = parent == PM_NONE ? PM_REC_NONE : calls->items[parent].function & ~GPU;
-	uint32_t context = pm_rec_call(t->r, above, f->recorded, f->is_gpu ? PM_REC_ON_GPU : 0);
+	unsigned flags = f->is_annotation ? PM_REC_ANNOTATION : 0;
+	flags |= f->is_gpu ? PM_REC_ON_GPU : 0;
+	uint32_t context = pm_rec_call(t->r, above, f->recorded, flags);
 	if (context >= GPU || !pm_rec_goes_on(t->r)) {
 		tev_no_memory(t);
 		return false;

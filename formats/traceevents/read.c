@@ -82,6 +82,7 @@ static uint32_t add_function(struct tev_reading *t, uint32_t index, const struct
 	f->name = pm_rec_copy(t->r, name.len ? name : pm_bytes_of("(unknown)"));
 	f->name_id = intern(t, &t->names, f->name);
 	f->is_gpu = is_gpu(f->cat);
+	f->is_annotation = f->is_gpu && f->cat.len == 19 && (f->cat.p[0] | 0x20) == 'g';
 	f->is_launch = may_launch(f->cat);
 	f->is_compiler = is(f->name, "ExecuteCompiler");
 	f->has_detail = has_detail(f->name);

@@ -155,7 +155,7 @@ struct tev_function {
 	struct pm_bytes name, cat, file; /* the recording's */
 	struct pm_bytes raw_name, raw_cat;
 	uint32_t name_id, plain, recorded;
-	bool is_gpu, is_launch, is_total, is_compiler, has_detail;
+	bool is_gpu, is_annotation, is_launch, is_total, is_compiler, has_detail;
 };
 
 struct tev_process {

@@ -36,6 +36,8 @@ struct pm_frame {
 	bool is_root : 1;
 	/* Calls of it are time of a GPU, whatever thread they are on (pm_profile.gpu_frames). */
 	bool on_gpu : 1;
+	/* Of these: it says what the work below it is for, and is no work of a GPU itself. */
+	bool is_annotation : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
 	uint32_t function; /* index of its function, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */

@@ -75,6 +75,13 @@ class Events(unittest.TestCase):
         self.assertEqual(len(self.counters(many)[0][1]), 64)
         self.assertIn("6 numbers of counters are in raw/counters.csv alone", self.cat(many, "summary.txt"))
 
+    def test_annotations_of_streams_are_no_work_of_a_gpu(self):
+        events = [event("X", "f", 0, dur=9), event("X", "step", 0, dur=9, tid="s", cat="gpu_user_annotation"),
+                  event("X", "gemm", 1, dur=5, tid="s", cat="kernel")]
+        for path in ("functions.csv", "windows/0us-9us/functions.csv"):
+            self.assertEqual({row["name"]: (row["category"], row["time_ns_excl"], row["gpu_ns_excl"]) for row in self.rows(events, path)},
+                             {"f": ("", "9000", ""), "step": ("", "", "4000"), "gemm": ("gpu", "", "5000")})
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

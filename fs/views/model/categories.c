@@ -46,7 +46,7 @@ static uint8_t said_by(
 	bool named = frame->kind != PM_KIND_INSTRUCTION && frame->kind != PM_KIND_ENTRY;
 	if (frame->is_idle)
 		return PMFS_IDLE;
-	if (frame->on_gpu)
+	if (frame->on_gpu && !frame->is_annotation)
 		return PMFS_GPU;
 	if (frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE)
 		return NO_RULE;

@@ -6,8 +6,8 @@
 
 struct pmfs_empty_threads {
 	uint32_t n_threads; /* without lanes */
-	uint32_t n_empty;  /* threads without a cost in any column */
-	const bool *empty; /* by thread, and lane */
+	uint32_t n_empty;   /* threads without a cost in any column */
+	const bool *empty;  /* by thread, and lane */
 };
 
 /*
