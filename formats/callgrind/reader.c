@@ -262,9 +262,9 @@ static void block_ends(struct cg_reader *c)
 		c->no_tree = true;
 		return;
 	}
-	uint32_t *callees = c->open + (c->n_open - c->n_pending);
+	size_t first = c->n_open - c->n_pending;
 	for (size_t i = 0; i < c->n_pending; i++) {
-		struct cg_block *callee = &c->blocks[callees[i]];
+		struct cg_block *callee = &c->blocks[c->open[first + i]];
 		c->no_tree |= callee->function != c->pending[i].function;
 		callee->parent = (uint32_t)c->n_blocks - 1;
 		callee->file = c->pending[i].file;
