@@ -269,7 +269,8 @@ static void own_quantities(struct reading *t)
 		p->is_part = !p->sampled;
 		for (size_t k = 0; k < i && !p->is_part; k++) {
 			struct pm_bytes whole = t->profiles[k].name;
-			p->is_part = !t->profiles[k].is_part && p->name.len > whole.len + 2 &&
+			p->is_part = !t->profiles[k].is_part && whole.len > 0 &&
+				p->name.len > whole.len + 2 &&
 				memcmp(p->name.p, whole.p, whole.len) == 0 &&
 				memcmp(p->name.p + whole.len, ", ", 2) == 0;
 		}

@@ -355,9 +355,9 @@ static void add_async_key(struct async *a, struct tev_mark *marks, size_t n)
 			return;
 		a->order[i] = (uint32_t)i;
 	}
-	if (!pm_rec_goes_on(t->r))
-		return;
 	n = a->calls.n - from;
+	if (n == 0 || !pm_rec_goes_on(t->r))
+		return;
 	if (tev_sort(&a->calls, a->order + from, n) < 0 ||
 		tev_nest(&a->calls, a->order + from, n, 0, place_async, a) < 0)
 		tev_no_memory(t);

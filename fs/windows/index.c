@@ -17,11 +17,13 @@ int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t firs
 	int (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
 	struct pm_error *err)
 {
-	struct pm_sample *batch = malloc(BATCH * sizeof(*batch));
+	/* Pictures look single records up. */
+	size_t room = end <= first ? 1 : end - first < BATCH ? (size_t)(end - first) : BATCH;
+	struct pm_sample *batch = malloc(room * sizeof(*batch));
 	int r = batch ? 0 : pm_error_plain(err, -ENOMEM);
 	while (r == 0 && first < end) {
-		size_t room = end - first < BATCH ? (size_t)(end - first) : BATCH;
-		int64_t n = p->ops->samples(p, thread, first, batch, room, err);
+		size_t left = end - first < room ? (size_t)(end - first) : room;
+		int64_t n = p->ops->samples(p, thread, first, batch, left, err);
 		if (n <= 0) {
 			r = (int)n;
 			break;

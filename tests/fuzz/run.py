@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 SOURCES = os.path.join(BUILD, "tests/sources/all")
 SAMPLES = os.path.join(BUILD, "tests/sample")
-SLOW_UNIT = 10  # seconds that one input may take, under sanitizers and beside others; they are a few kB
+SLOW_UNIT = 60  # seconds that one input may take, under sanitizers and beside others; they are a few kB
 FILES = {
     "hpcrun": ("*.hpcrun", "hpcrun/*"),
     "htdump": ("*.htdump",),

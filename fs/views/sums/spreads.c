@@ -90,6 +90,12 @@ static int make_costs(void *context, uint32_t i, void *result)
 	return r;
 }
 
+/* NULL where no thread has a kind. */
+static uint64_t *kinds_at(uint64_t *kinds, uint64_t place, uint32_t words)
+{
+	return words ? kinds + place * words : NULL;
+}
+
 /* The spread at a place, a new one if there is none, and its kinds. NULL if out of memory. */
 static struct pmfs_spread *spread_at(struct adding *a, uint64_t place, uint64_t **ret_kinds)
 {
@@ -97,7 +103,7 @@ static struct pmfs_spread *spread_at(struct adding *a, uint64_t place, uint64_t 
 	uint32_t words = a->peers->n_words;
 	bool is_new;
 	if (all->spreads) {
-		*ret_kinds = all->kinds + place * words;
+		*ret_kinds = kinds_at(all->kinds, place, words);
 		return &all->spreads[place];
 	}
 	if (all->n_alone >= UINT32_MAX)
@@ -114,7 +120,7 @@ static struct pmfs_spread *spread_at(struct adding *a, uint64_t place, uint64_t 
 	}
 	if (is_new)
 		all->alone[all->n_alone++] = (struct pmfs_lone_spread){.place = place, .made = n};
-	*ret_kinds = all->kinds + (size_t)*index * words;
+	*ret_kinds = kinds_at(all->kinds, *index, words);
 	return &all->alone[*index].spread;
 }
 
@@ -225,12 +231,13 @@ void pmfs_spreads_of(const struct pmfs_spreads *s, const struct pmfs_peers *p, u
 	memset(ret, 0, n_columns * sizeof(*ret));
 	for (uint32_t k = 0; s->spreads && k < n_columns; k++) {
 		ret[k] = s->spreads[first + k];
-		pmfs_peers_complete(p, &ret[k], s->kinds + (first + k) * p->n_words);
+		pmfs_peers_complete(p, &ret[k], kinds_at(s->kinds, first + k, p->n_words));
 	}
 	size_t i = PM_LOWER_BOUND(k, 0, s->n_alone, s->alone[k].place < first);
 	for (; i < s->n_alone && s->alone[i].place < first + n_columns; i++) {
 		const struct pmfs_lone_spread *one = &s->alone[i];
 		ret[one->place - first] = one->spread;
-		pmfs_peers_complete(p, &ret[one->place - first], s->kinds + one->made * p->n_words);
+		pmfs_peers_complete(
+			p, &ret[one->place - first], kinds_at(s->kinds, one->made, p->n_words));
 	}
 }
