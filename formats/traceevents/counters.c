@@ -9,7 +9,7 @@
 #include "formats/traceevents/traceevents.h"
 #include "profmount/limits.h"
 
-enum { MOST_FIELDS = 64, BEFORE_FIELDS = 2 /* columns: seq, time_ns */ };
+enum { BEFORE_FIELDS = 2 /* columns: seq, time_ns */ };
 
 struct tev_number {
 	int64_t ts;
@@ -21,9 +21,9 @@ struct tev_number {
 struct tev_counter {
 	uint32_t process;
 	struct pm_bytes name;
-	const char *columns[BEFORE_FIELDS + MOST_FIELDS];
-	size_t lengths[BEFORE_FIELDS + MOST_FIELDS]; /* of columns of numbers */
-	bool fields[BEFORE_FIELDS + MOST_FIELDS];
+	const char *columns[BEFORE_FIELDS + PM_LIMIT_COUNTER_FIELDS];
+	size_t lengths[BEFORE_FIELDS + PM_LIMIT_COUNTER_FIELDS]; /* of columns of numbers */
+	bool fields[BEFORE_FIELDS + PM_LIMIT_COUNTER_FIELDS];
 	uint32_t n_columns;
 	const struct tev_number *numbers; /* once all are known */
 	int64_t origin;
@@ -99,7 +99,8 @@ static uint32_t column_of(struct tev_reading *t, struct tev_counter *c, struct p
 		i++;
 	if (i < c->n_columns)
 		return i;
-	if (i == BEFORE_FIELDS + MOST_FIELDS || (key.len && memchr(key.p, '\0', key.len))) {
+	if (i == BEFORE_FIELDS + PM_LIMIT_COUNTER_FIELDS ||
+		(key.len && memchr(key.p, '\0', key.len))) {
 		t->n_columnless++;
 		return 0;
 	}
@@ -206,7 +207,7 @@ void tev_counter_series(struct tev_reading *t)
 		pm_rec_remark(t->r,
 			"%llu numbers of counters are in raw/counters.csv alone: a counter has %d "
 			"columns at most.",
-			(unsigned long long)t->n_columnless, MOST_FIELDS);
+			(unsigned long long)t->n_columnless, PM_LIMIT_COUNTER_FIELDS);
 	if (!numbers || t->n_numbers == 0)
 		return;
 	if (pm_sort(t->numbers, t->n_numbers, sizeof(*numbers), by_counter) < 0)

@@ -72,8 +72,13 @@
  */
 #define PM_LIMIT_LANES 4096
 
-/* Counters of trace events, each a row of a picture; real traces have tens. */
-#define PM_LIMIT_COUNTERS 4096
+/* Counters of trace events, each a row of a picture, and their numbers; real ones have tens, few.
+ */
+#define PM_LIMIT_COUNTERS       4096
+#define PM_LIMIT_COUNTER_FIELDS 64
+
+/* Files of one recording that perf record --threads wrote, one for each processor. */
+#define PM_LIMIT_PERF_FILES 65536
 
 /* Nested calls of a recorded trace (each is two levels of CBOR), and its recorded calls. */
 #define PM_LIMIT_CALL_DEPTH  10000

@@ -8,6 +8,7 @@
 #include "fs/views/exports/chromeseries.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/sums/overlaps.h"
 #include "fs/views/sums/processes.h"
 #include "fs/views/sums/slices.h"
 #include "fs/views/sums/stacks.h"
@@ -80,7 +81,7 @@ static void write_slice(struct writing *w, size_t i, char phase)
 		.cat = has_category ? w->tree->texts[frame->module] : (struct pm_bytes){0},
 		.args = phase == 'e' ? (struct pm_bytes){0} : pmfs_call_args_of(&w->args, i),
 		.phase = phase,
-		.id = (uint64_t)slice->thread * 64 + slice->lane + 1};
+		.id = (uint64_t)slice->thread * PMFS_MAX_LANES + slice->lane + 1};
 	pmfs_chrome_slice(&w->chrome, &event);
 }
 

@@ -11,8 +11,6 @@
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 
-enum { MAX_LANES = 64 };
-
 static int outer_first(const void *a, const void *b)
 {
 	const struct pmfs_slice *x = a, *y = b;
@@ -55,7 +53,7 @@ static int try_lane(struct lane *lane, const struct pmfs_slice *slice, uint64_t 
 static int find_lane(struct lane *lanes, struct pmfs_slice *slice, uint64_t unit)
 {
 	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < MAX_LANES; i++) {
+	for (uint32_t i = 0; r == 0 && i < PMFS_MAX_LANES; i++) {
 		slice->lane = i;
 		r = try_lane(&lanes[i], slice, unit);
 	}
@@ -64,7 +62,7 @@ static int find_lane(struct lane *lanes, struct pmfs_slice *slice, uint64_t unit
 
 int pmfs_slices_nest(struct pmfs_slices *s, size_t first)
 {
-	struct lane lanes[MAX_LANES] = {{.n = 0}};
+	struct lane lanes[PMFS_MAX_LANES] = {{.n = 0}};
 	size_t kept = first;
 	uint64_t unit = 1000;
 	int r = 0;
@@ -81,7 +79,7 @@ int pmfs_slices_nest(struct pmfs_slices *s, size_t first)
 	}
 	s->n_left_out += s->n - kept;
 	s->n = kept;
-	for (size_t i = 0; i < MAX_LANES; i++)
+	for (size_t i = 0; i < PMFS_MAX_LANES; i++)
 		free(lanes[i].open);
 	return r < 0 ? r : 0;
 }

@@ -7,6 +7,8 @@
 
 #include "fs/views/sums/slices.h"
 
+enum { PMFS_MAX_LANES = 64 /* of a thread; calls for which there is none are left out */ };
+
 /* Orders the slices of a thread, from index `first` on, and assigns lanes. 0 or -ENOMEM. */
 int pmfs_slices_nest(struct pmfs_slices *s, size_t first);
 
