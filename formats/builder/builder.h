@@ -13,10 +13,12 @@
 #ifndef PROFMOUNT_BUILDER_BUILDER_H
 #define PROFMOUNT_BUILDER_BUILDER_H
 
+#include "formats/common/folder.h"
 #include "formats/common/inflate.h"
 #include "formats/common/json_scan.h"
 #include "formats/common/sheet.h"
 #include "profmount/format.h"
+#include "profmount/limits.h"
 
 /* A handle after a failure; never that of a thing. */
 #define PM_REC_BAD (UINT32_MAX - 1)
@@ -48,6 +50,13 @@ struct pm_reader {
 int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err);
 void pm_rec_close(struct pm_profile *p);
+
+/*
+ * pm_format.probe of a folder whose files are one source: `listed` is what pm_folder_names returned
+ * for those names, which are freed. There have to be several, and no others; a folder that could
+ * not be listed is left to opening it.
+ */
+int pm_rec_probe_files(int listed, struct pm_names *names);
 
 /* What else a source is opened with; zeroed = nothing. */
 struct pm_rec_with {
@@ -180,6 +189,8 @@ void pm_rec_has_lines(struct pm_recording *r);
  * Code of which only the address is known: MODULE+0xOFFSET, without a module 0xOFFSET, without
  * either (unknown). A function by itself.
  */
+enum { PM_REC_ADDRESS_NAME = PM_LIMIT_BASE_NAME + 24 };
+void pm_rec_address_name(struct pm_bytes module, uint64_t offset, char name[PM_REC_ADDRESS_NAME]);
 uint32_t pm_rec_address(
 	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset);
 

@@ -454,6 +454,13 @@ static struct pm_rec_opened *opened_new(const struct pm_reader *reader,
 }
 
 /* The files after the first one, which do not grow. */
+int pm_rec_probe_files(int listed, struct pm_names *names)
+{
+	bool good = names->n > 1 && !names->others;
+	pm_names_done(names);
+	return listed < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
+}
+
 static int open_others(struct pm_rec_opened *o, int folder, const char *const *names, size_t n,
 	struct pm_error *err)
 {

@@ -11,6 +11,7 @@
 
 #include "formats/builder/recording.h"
 #include "formats/common/list.h"
+#include "formats/common/number.h"
 #include "formats/common/quantity.h"
 #include "formats/common/utf8.h"
 #include "formats/common/work.h"
@@ -401,7 +402,9 @@ uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function,
 {
 	if (r->failed || function >= r->n_functions || parent == PM_REC_BAD)
 		return PM_REC_BAD;
-	uint32_t *frame = &r->frames[function].of[flags & 15];
+	enum { USUAL = PM_REC_INLINED | PM_REC_IDLE };
+	uint32_t rare = PM_NONE;
+	uint32_t *frame = flags & ~(unsigned)USUAL ? &rare : &r->frames[function].of[flags];
 	if (*frame == PM_NONE) {
 		const struct pm_function *f = &r->known[function];
 		*frame = intern_frame(r,
@@ -447,24 +450,29 @@ void pm_rec_has_lines(struct pm_recording *r)
 	r->has_lines = true;
 }
 
-uint32_t pm_rec_address(
-	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset)
+void pm_rec_address_name(struct pm_bytes module, uint64_t offset, char name[PM_REC_ADDRESS_NAME])
 {
-	char name[PM_LIMIT_BASE_NAME + 24];
 	struct pm_bytes base = module;
 	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
-	if (r->failed)
-		return PM_REC_BAD;
 	/* Memory (`//anon`) is no path. */
 	if (slash && !(slash == module.p + 1 && module.p[0] == '/'))
 		base = (struct pm_bytes){slash + 1, module.len - (size_t)(slash + 1 - module.p)};
 	if (base.len > PM_LIMIT_BASE_NAME)
 		base.p += base.len - PM_LIMIT_BASE_NAME, base.len = PM_LIMIT_BASE_NAME;
 	if (module.len == 0 && offset == 0)
-		snprintf(name, sizeof(name), "(unknown)");
+		snprintf(name, PM_REC_ADDRESS_NAME, "(unknown)");
 	else
-		snprintf(name, sizeof(name), "%.*s%s0x%llx", (int)base.len, (const char *)base.p,
-			module.len ? "+" : "", (unsigned long long)offset);
+		snprintf(name, PM_REC_ADDRESS_NAME, "%.*s%s0x%llx", (int)base.len,
+			(const char *)base.p, module.len ? "+" : "", (unsigned long long)offset);
+}
+
+uint32_t pm_rec_address(
+	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset)
+{
+	char name[PM_REC_ADDRESS_NAME];
+	if (r->failed)
+		return PM_REC_BAD;
+	pm_rec_address_name(module, offset, name);
 	struct pm_function f = {.id = PM_NONE,
 		.name = text(r, pm_bytes_of(name)),
 		.module = text(r, module),
@@ -787,13 +795,10 @@ void pm_rec_names_missing(struct pm_recording *r, const char *why, const char *a
 void pm_rec_module_missing(struct pm_recording *r, struct pm_bytes module, struct pm_bytes build_id,
 	const char *why, struct pm_bytes tried)
 {
-	static const char digits[] = "0123456789abcdef";
 	struct pm_missing row = {.module = pm_rec_copy(r, module), .why = why};
 	char *hex = pm_rec_alloc(r, 2 * build_id.len + 1), *paths = pm_rec_alloc(r, tried.len + 1);
-	for (size_t i = 0; hex && i < build_id.len; i++) {
-		hex[2 * i] = digits[build_id.p[i] >> 4];
-		hex[2 * i + 1] = digits[build_id.p[i] & 15];
-	}
+	for (size_t i = 0; hex && i < build_id.len; i++)
+		pm_hex_format(build_id.p[i], 2, hex + 2 * i);
 	if (paths && tried.len)
 		memcpy(paths, tried.p, tried.len);
 	row.build_id = (struct pm_bytes){(const uint8_t *)hex, 2 * build_id.len};

@@ -42,7 +42,7 @@ struct pm_rec_thread_of {
 };
 
 struct pm_rec_frames {
-	uint32_t of[16]; /* by flags of pm_rec_call; PM_NONE: not yet */
+	uint32_t of[4]; /* by the usual flags of pm_rec_call; PM_NONE: not yet */
 };
 
 /* What ran when on a thread. */

@@ -210,7 +210,7 @@ enum { HEAD = 4096 /* bytes of a file in which its first headers are */ };
  * once: in containers, processes of different runs have the same numbers.
  */
 struct process {
-	bool known, no_memory;
+	bool known;
 	uint64_t pid;
 	char command[HEAD];
 	struct pm_map parts; /* by part and thread */
@@ -228,15 +228,16 @@ static uint64_t number_of(const char *value)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* Whether the part of this head is of the process, and none that was there before. */
-static bool takes_part(struct process *p, const char *head)
+/* Whether the part of this head is of the process, and none that was there before: 1, -1; -ENOMEM.
+ */
+static int takes_part(struct process *p, const char *head)
 {
 	const char *pid = header_of(head, "\npid: "), *command = header_of(head, "\ncmd: ");
 	const char *part = header_of(head, "\npart: "), *thread = header_of(head, "\nthread: ");
 	size_t n = command ? strcspn(command, "\n") : 0;
 	bool fresh = true;
 	if (strncmp(head, "# callgrind format", 18) != 0 || !pid)
-		return false;
+		return -1;
 	if (!p->known) {
 		p->known = true;
 		p->pid = number_of(pid);
@@ -245,11 +246,11 @@ static bool takes_part(struct process *p, const char *head)
 	}
 	if (number_of(pid) != p->pid || strlen(p->command) != n ||
 		(n && memcmp(p->command, command, n) != 0))
-		return false;
+		return -1;
 	uint64_t key = number_of(part) << 32 | (uint32_t)number_of(thread);
 	if ((part || thread) && !pm_map_put(&p->parts, key, 1, &fresh))
-		p->no_memory = true;
-	return fresh && !p->no_memory;
+		return -ENOMEM;
+	return fresh ? 1 : -1;
 }
 
 /* Whether a file of a folder is of the process; empty ones are left by --separate-threads. */
@@ -266,7 +267,7 @@ static int is_of_process(void *context, int folder, const char *name)
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	head[n] = '\0';
-	return takes_part(context, head) ? 1 : -1;
+	return takes_part(context, head);
 }
 
 static int list_files(int folder, struct pm_names *ret)
@@ -274,26 +275,17 @@ static int list_files(int folder, struct pm_names *ret)
 	struct process p = {.known = false};
 	int r = pm_folder_names(folder, is_of_process, &p, PM_LIMIT_RUNS, ret);
 	pm_map_done(&p.parts);
-	return p.no_memory ? -ENOMEM : r;
-}
-
-/* A folder that cannot be listed is left to opening it. */
-static int probe_folder(int folder)
-{
-	struct pm_names names = {.n = 0};
-	int r = list_files(folder, &names);
-	bool good = names.n > 1 && !names.others;
-	pm_names_done(&names);
-	return r < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
+	return r;
 }
 
 static int probe(const struct pm_candidate *c)
 {
 	static const char *const names[] = {"positions:", "fl=", "fn=", "ob=", "fi="};
 	struct pm_bytes rest = c->text;
+	struct pm_names files = {.n = 0};
 	bool events = false, named = false;
 	if (c->folder)
-		return probe_folder(c->fd);
+		return pm_rec_probe_files(list_files(c->fd, &files), &files);
 	if (begins_with(rest, "# callgrind format"))
 		return PM_PROBE_CERTAIN;
 	while (rest.len > 0) {

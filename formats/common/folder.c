@@ -32,9 +32,11 @@ int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const c
 	int r = dir ? 0 : -errno;
 	for (struct dirent *entry; r == 0 && ret->n < most && (entry = readdir(dir));) {
 		int is = entry->d_name[0] == '.' ? 0 : is_one(context, folder, entry->d_name);
-		ret->others |= is < 0;
-		if (is < 0)
+		if (is < 0) {
+			ret->others = is != -ENOMEM;
+			r = is == -ENOMEM ? is : 0;
 			break;
+		}
 		if (is == 0)
 			continue;
 		if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(*ret->items)) < 0 ||

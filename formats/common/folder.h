@@ -23,7 +23,7 @@ struct pm_names {
 
 /*
  * Lists the names, without hidden ones, for which `is_one` returns 1; 0: ignored, -1: the search
- * stops. At most `most`. 0, -ENOMEM, or the code of what failed.
+ * stops, -ENOMEM. At most `most`. 0, -ENOMEM, or the code of what failed.
  */
 int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const char *name),
 	void *context, size_t most, struct pm_names *ret);

@@ -906,22 +906,13 @@ static int list_files(int folder, struct pm_names *ret)
 		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
 }
 
-/* More files than one, and no others. A folder that cannot be listed is left to opening it. */
-static int probe_folder(int folder)
-{
-	struct pm_names names = {.n = 0};
-	int r = list_files(folder, &names);
-	bool good = names.n > 1 && !names.others;
-	pm_names_done(&names);
-	return r < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
-}
-
 static int probe(const struct pm_candidate *c)
 {
 	struct pm_scan s = pm_scan_of(c->text);
+	struct pm_names files = {.n = 0};
 	struct pm_bytes key;
 	if (c->folder)
-		return probe_folder(c->fd);
+		return pm_rec_probe_files(list_files(c->fd, &files), &files);
 	if (pm_scan_peek(&s) != PM_SCAN_OBJECT || !pm_scan_enter(&s))
 		return PM_PROBE_NO;
 	while (pm_scan_key(&s, &key)) {

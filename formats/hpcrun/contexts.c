@@ -76,7 +76,7 @@ static int note_missing(struct merger *m, const uint32_t *texts)
 		struct sym_absence absence = sym_names_absence(m->frames.named.names, *number);
 		struct pm_text hex = {.p = NULL};
 		for (size_t k = 0; k < absence.build_id.len; k++)
-			pm_text_printf(&hex, "%02x", absence.build_id.p[k]);
+			pm_text_hex(&hex, absence.build_id.p[k], 2);
 		rows[all->n] =
 			(struct pm_missing){.build_id = pm_arena_copy(arena, pm_text_view(&hex)),
 				.module = pm_arena_copy(arena, trie->modules.items[i]),
