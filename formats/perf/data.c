@@ -105,9 +105,10 @@ static void take_sample(struct perf *f, const struct perf_place *place)
 {
 	struct perf_sample s;
 	enum perf_mode mode = perf_misc(f, place) & 7;
+	/* It was read before, but an event that the file describes behind it makes ids necessary.
+	 */
 	if (!perf_read_sample(f, perf_body(place), &s)) {
-		f->bad_samples++; /* as where an event that became known later makes ids necessary
-				   */
+		f->bad_samples++;
 		return;
 	}
 	struct spent at = {.thread = thread_handle(f, &s),

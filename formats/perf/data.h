@@ -319,6 +319,8 @@ uint32_t perf_location_of(struct perf *f, const struct perf_location *l);
 int perf_open_symbols(struct perf *f);
 /* Why modules have no names, once all samples are read. */
 void perf_say_missing(struct perf *f);
+/* What a location without a name is shown as: an address, in a module, or in none. */
+uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module);
 uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
 
 /* ---- raw.c ---- */

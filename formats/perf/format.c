@@ -98,10 +98,10 @@ static int perf_open(const struct pm_candidate *c, const struct pm_open_options 
 	if (!c->folder && !perf_data_is(c->inflated))
 		return pm_rec_open(&script_reader, c, options, ret, err);
 	if (c->folder)
-		r = pm_folder_names(c->fd, is_of_perf, NULL, PERF_FILES_MAX, &names);
+		r = pm_folder_names(c->fd, is_of_perf, NULL, PM_LIMIT_PERF_FILES, &names);
 	if (r == 0 && names.others)
 		r = pm_error_set(err, -EFBIG, c->path, PM_NO_OFFSET, "has more than %d files",
-			PERF_FILES_MAX);
+			PM_LIMIT_PERF_FILES);
 	if (r == 0 && c->folder && !is_perf_folder(c->fd))
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 			"is no folder of perf record --threads, which has a file `data`");

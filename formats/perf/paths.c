@@ -7,55 +7,62 @@
 
 /* ---- names ---- */
 
-/* Names that symbols give; PM_REC_NONE if there are none. */
-static uint32_t named(struct perf *f, uint32_t parent, struct perf_location *l)
+/* The number of a location's module in the symbols: PM_NONE if it is none of theirs, or after a
+ * failure. */
+static uint32_t module_of(struct perf *f, const struct perf_location *l, enum sym_module_kind *kind)
 {
 	struct perf_module *m = perf_module_of(f, l->module);
 	struct pm_bytes name = perf_text(f, l->module);
-	if (!f->symbols || !m || l->kind == NOWHERE || l->kind == MADE)
-		return PM_REC_NONE;
 	bool kernel = perf_starts(name, "[kernel.kallsyms]"), vdso = perf_starts(name, "[vdso]");
+	*kind = l->kind == IN_MEMORY ? SYM_PERF_MAP
+		: kernel             ? SYM_KERNEL
+		: vdso               ? SYM_VDSO
+				     : SYM_OFFSETS;
+	if (!f->symbols || !m || !pm_rec_goes_on(f->r) || l->kind == NOWHERE || l->kind == MADE ||
+		(name.len && name.p[0] == '[' && !kernel && !vdso))
+		return PM_NONE;
 	struct sym_module asked = {.path = name,
 		.build_id = {m->build_id, m->n_build_id},
-		.kind = l->kind == IN_MEMORY ? SYM_PERF_MAP
-			: kernel             ? SYM_KERNEL
-			: vdso               ? SYM_VDSO
-					     : SYM_OFFSETS,
+		.kind = *kind,
 		.reference = kernel ? f->reference : (struct pm_bytes){NULL, 0},
 		.reference_address = f->reference_address};
-	if (name.len && name.p[0] == '[' && !kernel && !vdso)
-		return PM_REC_NONE;
 	if (m->number == PM_NONE && sym_names_module(f->symbols, &asked, &m->number) < 0) {
 		perf_no_memory(f);
-		return PM_REC_BAD;
+		return PM_NONE;
 	}
-	/* A call returns behind itself. */
-	uint64_t offset = l->offset - (l->first || l->offset == 0 ? 0 : 1);
-	struct pm_bytes shown = l->kind == IN_MEMORY ? pm_bytes_of("//anon") : name;
-	uint32_t context = pm_rec_named(f->r, parent, f->symbols, m->number, shown, offset);
+	return m->number;
+}
+
+uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module)
+{
+	enum sym_module_kind kind;
+	uint32_t number = module_of(f, l, &kind);
 	uint64_t linked;
-	if (context == PM_REC_NONE && asked.kind == SYM_OFFSETS &&
-		sym_names_linked(f->symbols, m->number, l->offset, &linked))
-		return pm_rec_address(f->r, parent, name, linked);
-	return context;
+	*module = l->kind == IN_MEMORY ? pm_bytes_of("//anon") : perf_text(f, l->module);
+	if (number != PM_NONE && kind == SYM_OFFSETS &&
+		sym_names_linked(f->symbols, number, l->offset, &linked))
+		return linked;
+	return l->kind == IN_MEMORY ? l->ip : l->offset;
 }
 
 /* The context of a location below `parent`. */
-static uint32_t location_context(struct perf *f, uint32_t parent, struct perf_location *l)
+static uint32_t location_context(struct perf *f, uint32_t parent, const struct perf_location *l)
 {
-	struct pm_bytes module = perf_text(f, l->module);
-	struct pm_rec_function function = {.name = module, .module = pm_bytes_of("[bpf]")};
-	uint32_t context = named(f, parent, l);
+	enum sym_module_kind kind;
+	uint32_t number = module_of(f, l, &kind), context = PM_REC_NONE;
+	struct pm_bytes module;
+	uint64_t address = perf_shown(f, l, &module);
+	/* A call returns behind itself. */
+	if (number != PM_NONE)
+		context = pm_rec_named(f->r, parent, f->symbols, number, module,
+			l->offset - (l->first || l->offset == 0 ? 0 : 1));
 	if (context != PM_REC_NONE)
 		return context;
-	if (l->kind == IN_MEMORY)
-		return pm_rec_address(f->r, parent, pm_bytes_of("//anon"), l->ip);
-	if (l->kind == NOWHERE && l->ip == 0) { /* an address like others */
-		function.name = pm_bytes_of("0x0");
-		function.module.len = 0;
-	} else if (l->kind != MADE) {
-		return pm_rec_address(f->r, parent, module, l->offset);
-	}
+	if (l->kind == IN_FILE || l->kind == IN_MEMORY || (l->kind == NOWHERE && l->ip != 0))
+		return pm_rec_address(f->r, parent, module, address);
+	struct pm_rec_function function = {.name = module, .module = pm_bytes_of("[bpf]")};
+	if (l->kind == NOWHERE) /* an address like others */
+		function = (struct pm_rec_function){.name = pm_bytes_of("0x0")};
 	return pm_rec_call(f->r, parent, pm_rec_function(f->r, &function), 0);
 }
 

@@ -5,9 +5,6 @@
 #include "formats/builder/builder.h"
 #include "formats/symbols/symbols.h"
 
-/* Files that perf record --threads writes: one for each processor. */
-enum { PERF_FILES_MAX = 65536 };
-
 struct perf;
 
 /* What a source is opened with: where names are looked for, and the state between its files. */

@@ -198,18 +198,18 @@ void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_m
 	}
 }
 
-/* As a frame without a name is called. */
+/* As the frame is called that has no name. */
 static struct pm_bytes end_name(struct perf *f, uint32_t location)
 {
 	const struct perf_location *l = &f->locations[location];
-	struct pm_bytes module = perf_text(f, l->module), base = module;
-	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
-	char name[PM_LIMIT_BASE_NAME + 32];
-	if (slash)
-		base = (struct pm_bytes){slash + 1, module.len - (size_t)(slash + 1 - module.p)};
-	snprintf(name, sizeof(name), "%.*s%s0x%llx",
-		(int)(base.len < PM_LIMIT_BASE_NAME ? base.len : PM_LIMIT_BASE_NAME),
-		(const char *)base.p, base.len ? "+" : "", (unsigned long long)l->offset);
+	char name[PM_REC_ADDRESS_NAME];
+	struct pm_bytes module;
+	uint64_t address = perf_shown(f, l, &module);
+	if (l->kind == MADE)
+		return pm_rec_copy(f->r, module);
+	if (module.len == 0 && address == 0)
+		return pm_bytes_of("0x0");
+	pm_rec_address_name(module, address, name);
 	return pm_rec_copy(f->r, pm_bytes_of(name));
 }
 

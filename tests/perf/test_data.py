@@ -91,11 +91,11 @@ def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
-def small_file(sample_type, records):
-    """A file with one event, cycles, and these records."""
+def small_file(sample_type, records, branches=0):
+    """A file with one event, cycles, and these records; `branches`: its branch_sample_type."""
     data = b"".join(records)
-    attr = struct.pack("<IIQQQQQQQ", 0, 64, 0, 4000, sample_type, 0, 0, 0, 0)
-    return (b"PERFILE2" + struct.pack("<8Q", 104, 80, 104, 80, 184, len(data), 0, 0) + bytes(32) + attr + bytes(16) + data)
+    attr = struct.pack("<IIQQQQQQQQQ", 0, 80, 0, 4000, sample_type, 0, 0, 0, 0, 0, branches)
+    return (b"PERFILE2" + struct.pack("<8Q", 104, 96, 104, 96, 200, len(data), 0, 0) + bytes(32) + attr + bytes(16) + data)
 
 
 # Branches are counted by where they come from and go to; what was lost is said.
@@ -103,19 +103,26 @@ IP_TID_BRANCHES = 1 | 2 | 1 << 11
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "perf.data")
     prog = record(1, 2, struct.pack("<IIQQQ", 7, 7, 0x400000, 0x1000, 0x2000) + b"/opt/prog\0\0\0\0\0\0\0")
-    taken = [(0x400010, 0x400020, 1 | 5 << 4), (0x400010, 0x400020, 2 | 7 << 4), (0x400030, 1 << 63, 0)]
-    branch = record(9, 2, struct.pack("<QIIQ", 0x400020, 7, 7, 3) + b"".join(struct.pack("<QQQ", *b) for b in taken))
+    made = record(1, 2, struct.pack("<IIQQQ", 7, 7, 0x500000, 0x1000, 0) + b"//anon\0\0")
+    taken = [(0x400010, 0x400020, 1 | 5 << 4), (0x400010, 0x400020, 2 | 7 << 4), (0x400030, 1 << 63, 0), (0x500010, 0x500020, 0)]
+    branch = record(9, 2, struct.pack("<QIIQ", 0x500020, 7, 7, 4) + b"".join(struct.pack("<QQQ", *b) for b in taken))
     lies = record(9, 2, struct.pack("<QIIQ", 0x400020, 7, 7, 1 << 60) + bytes(24))
     with open(path, "wb") as file:
-        file.write(small_file(IP_TID_BRANCHES, [prog, branch, lies, record(2, 0, struct.pack("<QQ", 1, 12)),
+        file.write(small_file(IP_TID_BRANCHES, [prog, made, branch, lies, record(2, 0, struct.pack("<QQ", 1, 12)),
                                                 record(13, 0, struct.pack("<Q", 4)), record(5, 0, bytes(24))]))
     check("branches", rows(path, "raw/branches.csv", "from", "to", "count", "mispredicted", "cycles"),
-          ["prog+0x2010 prog+0x2020 2 1 12", "prog+0x2030 [kernel.kallsyms]+0x8000000000000000 1 0 0"])
-    check("maps", rows(path, "raw/maps.csv", "process", "start", "offset", "kind", "file"), ["7 0x400000 0x2000 user /opt/prog"])
+          ["prog+0x2010 prog+0x2020 2 1 12", "prog+0x2030 [kernel.kallsyms]+0x8000000000000000 1 0 0",
+           "//anon+0x500010 //anon+0x500020 1 0 0"])
+    check("ends are called as frames are", rows(path, "functions.csv", "name"), ["//anon+0x500020"])
+    check("maps", rows(path, "raw/maps.csv", "process", "start", "offset", "kind", "file"), ["7 0x400000 0x2000 user /opt/prog", "7 0x500000 0x0 user //anon"])
     check("lost", rows(path, "raw/lost.csv", "count", "kind"), ["12 records lost", "4 samples lost", "1 throttled"])
     check("said", [word in cat(path, "summary.txt").stdout for word in ("lost 12 records", "lost 4 samples", "throttled")], [True] * 3)
     check("attributes", rows(path, "raw/attributes.csv", "period", "sample_type", "event"), ["4000 0x803 cycles"])
     check("a sample that lies", rows(path, "functions.csv", "samples_excl"), ["1"])
+    with open(path, "wb") as file:
+        file.write(small_file(IP_TID_BRANCHES, [prog, branch], 1 << 11))
+    check("open calls are no branches", rows(path, "raw/branches.csv", "from"), [])
+    check("which is said", "--call-graph lbr" in cat(path, "summary.txt").stdout, True)
 
 
 def zstd(data):
