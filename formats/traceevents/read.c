@@ -42,13 +42,17 @@ static struct pm_bytes text_of(struct tev_reading *t, const struct pm_scan_value
 
 /* ---- functions ---- */
 
+static bool is_category(struct pm_bytes cat, const char *name)
+{
+	return cat.len == strlen(name) && strncasecmp((const char *)cat.p, name, cat.len) == 0;
+}
+
 static bool is_gpu(struct pm_bytes cat)
 {
-	static const char *const cats[] = {"kernel", "gpu_memcpy", "gpu_memset",
-		"gpu_user_annotation", "memcpy", "memset", "concurrent_kernel"};
+	static const char *const cats[] = {
+		"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", "concurrent_kernel"};
 	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++)
-		if (cat.len == strlen(cats[i]) &&
-			strncasecmp((const char *)cat.p, cats[i], cat.len) == 0)
+		if (is_category(cat, cats[i]))
 			return true;
 	return false;
 }
@@ -81,8 +85,8 @@ static uint32_t add_function(struct tev_reading *t, uint32_t index, const struct
 		.raw_cat = pm_arena_copy(&t->arena, e->cat.text)};
 	f->name = pm_rec_copy(t->r, name.len ? name : pm_bytes_of("(unknown)"));
 	f->name_id = intern(t, &t->names, f->name);
-	f->is_gpu = is_gpu(f->cat);
-	f->is_annotation = f->is_gpu && f->cat.len == 19 && (f->cat.p[0] | 0x20) == 'g';
+	f->is_annotation = is_category(f->cat, "gpu_user_annotation");
+	f->is_gpu = f->is_annotation || is_gpu(f->cat);
 	f->is_launch = may_launch(f->cat);
 	f->is_compiler = is(f->name, "ExecuteCompiler");
 	f->has_detail = has_detail(f->name);
