@@ -178,6 +178,7 @@ void pmfs_match_run_ends(struct pmfs_match *m)
 {
 	pm_strtab_forget(&m->texts);
 	pm_strtab_done(&m->evals);
+	pm_arena_done(&m->evals_arena);
 	m->evals = (struct pm_strtab){.n = 0};
 	m->n_runs++;
 	m->n_side_runs[m->side]++;
