@@ -219,7 +219,10 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	}
 	uint64_t before = now_ns();
-	int r = format->open(c, &with, &o->profile, err);
+	int r = with.values && !format->takes_values
+		? pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			  "is of format %s, whose calls have no fields for -o values", format->name)
+		: format->open(c, &with, &o->profile, err);
 	if (r < 0) {
 		opened_free(o);
 		return r;

@@ -67,8 +67,10 @@ void pmfs_source_paths_free(struct pmfs_source_paths *p)
 
 static struct pm_open_options open_options(const struct pmfs_options *o)
 {
-	return (struct pm_open_options){
-		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
+	return (struct pm_open_options){.keep_evals = o->keep_evals,
+		.no_symbols = o->no_symbols,
+		.sysroot = o->sysroot,
+		.values = o->values};
 }
 
 /* The path as the user gave it, where an error has the source's own name. */
@@ -91,7 +93,8 @@ static struct pmfs_listing listing_of(const struct pmfs_options *o)
 /* With the options that an open profile may refuse. */
 static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
 {
-	int r = o->metric || o->iterations ? pm_profile_ready(in->profile, err) : 0;
+	bool asks = o->metric || o->iterations || o->values;
+	int r = asks ? pm_profile_ready(in->profile, err) : 0;
 	pmfs_model_set_listing(in->model, listing_of(o));
 	if (r == 0 && o->metric)
 		r = pmfs_model_lead_with(in->model, o->metric, err);

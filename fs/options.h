@@ -28,6 +28,7 @@ struct pmfs_options {
 	bool keep_evals;        /* -o evals */
 	bool no_symbols;        /* -o symbols=no */
 	const char *sysroot;    /* -o sysroot=, or NULL */
+	const char *values;     /* -o values=, or NULL */
 	uint32_t uid, gid;      /* the owner of all files */
 	const char *format;     /* -o format=, or NULL */
 	const char *metric;     /* -o metric=, or NULL */

@@ -152,7 +152,7 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		const char *name;
 		const char **text;
 	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot},
-		{"base=", &o->base}, {"iterations=", &o->iterations}};
+		{"base=", &o->base}, {"iterations=", &o->iterations}, {"values=", &o->values}};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(option, flags[i].name) == 0)
 			return *flags[i].set = true;

@@ -38,6 +38,7 @@ const char pmfs_usage[] =
 	"                        the size of SOURCE)\n"
 	"    -o iterations=NAME  a function, label or method whose calls are iterations: each is a\n"
 	"                        row of iterations.csv and a window\n"
+	"    -o values=FIELD     trace events: a number of `args` (several: FIELD\\,FIELD) is a quantity\n"
 	"    -o tsv              list tables as TSV, too: X.tsv beside X.csv, otherwise found by name\n"
 	"    -o parquet          --extract writes each X.csv as X.parquet, too\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"

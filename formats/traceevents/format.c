@@ -78,6 +78,7 @@ const struct pm_format tev_format = {
 	.name = "traceevents",
 	.summary =
 		"Chrome trace events: PyTorch, clang, Bazel, DevTools, node, VizTracer and others",
+	.takes_values = true,
 	.probe = probe,
 	.open = open_source,
 	.close = pm_rec_close,

@@ -64,7 +64,7 @@ int64_t tev_call_dur(const struct tev_calls *c, uint32_t i)
 	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->dur : c->items[i].dur;
 }
 
-static uint32_t end_seq_of(const struct tev_calls *c, uint32_t i)
+uint32_t tev_call_end_seq(const struct tev_calls *c, uint32_t i)
 {
 	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->end_seq : 0;
 }
@@ -138,7 +138,7 @@ static int order_twins(const struct tev_calls *c, uint32_t *order, size_t n)
 		twins[i] = (struct twin){.call = order[i],
 			.length = tev_call_dur(c, order[i]),
 			.seq = c->items[order[i]].seq,
-			.is_pair = end_seq_of(c, order[i]) != 0};
+			.is_pair = tev_call_end_seq(c, order[i]) != 0};
 	int e = pm_sort(twins, n, sizeof(*twins), by_seq);
 	for (size_t i = n; i-- > 0;) {
 		if (!twins[i].is_pair)
@@ -169,7 +169,7 @@ int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
 		size_t n_pairs = 0;
 		for (end = first; end < n && c->items[order[end]].ts == c->items[order[first]].ts;
 			end++)
-			n_pairs += c->n_wide && end_seq_of(c, order[end]) != 0;
+			n_pairs += c->n_wide && tev_call_end_seq(c, order[end]) != 0;
 		if (first % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		if (n_pairs > 1 && order_twins(c, order + first, end - first) < 0)
@@ -238,7 +238,7 @@ int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t
 		uint32_t seq = c->items[order[i]].seq, parent = PM_NONE;
 		struct open_call call = {.start = c->items[order[i]].ts, .call = order[i]};
 		call.end = call.start + tev_call_dur(c, order[i]);
-		call.end_seq = end_seq_of(c, order[i]);
+		call.end_seq = tev_call_end_seq(c, order[i]);
 		uint32_t at = find_lane(&lanes, &n_lanes, &room, &call, seq, tolerance);
 		if (at == TEV_NO_LANE) {
 			e = place(context, order[i], PM_NONE, at);

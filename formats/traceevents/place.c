@@ -190,6 +190,8 @@ static void add_call(struct tev_reading *t, const struct tev_calls *calls, uint3
 	uint64_t time = (uint64_t)c->ts + (t->base == TEV_NO_NUMBER ? 0 : (uint64_t)t->base);
 	pm_rec_cost(t->r, thread, context, quantity, self);
 	pm_rec_cost(t->r, thread, context, t->n_calls, 1);
+	if (t->values)
+		tev_values_add(t, calls, call, thread, context);
 	pm_rec_called(t->r, thread,
 		&(struct pm_rec_called){.time_ns = time,
 			.duration_ns = (uint64_t)dur,
@@ -507,6 +509,7 @@ static void add_quantities(struct tev_reading *t)
 		pm_rec_no_zeros(t->r, t->gpu);
 		pm_rec_no_zeros(t->r, t->async_time);
 	}
+	tev_values_quantities(t);
 	t->n_calls = pm_rec_count(t->r, "calls");
 }
 

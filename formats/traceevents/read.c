@@ -396,6 +396,8 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 	int64_t *origin = total ? &t->total_origin : &t->origin;
 	*origin = *origin == TEV_NO_NUMBER || e->ts < *origin ? e->ts : *origin;
 	int64_t end = e->ts;
+	if (t->values && strchr("XBEbeSF", e->phase))
+		tev_values_take(t, e);
 	switch (e->phase) {
 	case 'X': end = take_complete(t, e, thread); break;
 	case 'B':
@@ -572,6 +574,7 @@ static void reading_done(struct tev_reading *t)
 	pm_strtab_done(&t->counter_keys);
 	pm_map_done(&t->numbered);
 	pm_arena_done(&t->arena);
+	tev_values_free(t->values);
 	free(t->counters);
 	free(t->numbers);
 	free(t->links);
@@ -596,7 +599,10 @@ int tev_read(struct pm_recording *r, struct pm_error *err)
 	t->function_keys.arena = t->thread_keys.arena = &t->arena;
 	t->process_keys.arena = t->async_keys.arena = &t->arena;
 	t->counter_keys.arena = &t->arena;
+	t->values = tev_values_new(t);
 	int e = read_file(t, err);
+	if (e == 0 && pm_rec_goes_on(r))
+		e = tev_values_check(t, err);
 	if (e == 0 && pm_rec_goes_on(r))
 		tev_place(t);
 	if (e == 0 && pm_rec_goes_on(r))

@@ -7,6 +7,7 @@
  *	place.c    these → threads with lanes, contexts, costs, traces
  *	counters.c numbers over time
  *	raw.c      events as they are stored
+ *	values.c   numbers of calls that are quantities (-o values)
  *	gpu.c      tables of what GPUs did
  *	format.c   recognises it
  */
@@ -84,6 +85,9 @@ int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur,
 void tev_calls_done(struct tev_calls *c);
 
 int64_t tev_call_dur(const struct tev_calls *c, uint32_t i);
+
+/* The event that ended it, 0 if it is of one event. */
+uint32_t tev_call_end_seq(const struct tev_calls *c, uint32_t i);
 
 /* What the children of a call take; adding to it. The latter is 0 or -ENOMEM. */
 int64_t tev_call_below(const struct tev_calls *c, uint32_t i);
@@ -220,6 +224,8 @@ struct tev_reading {
 	size_t n_counters, counter_room, n_numbers, number_room;
 	uint64_t n_columnless; /* numbers that no column is for */
 
+	struct tev_values *values; /* of values.c; NULL: none are asked for */
+
 	struct tev_calls calls;
 	struct tev_link *links;
 	size_t n_links, link_room;
@@ -267,6 +273,22 @@ int tev_read(struct pm_recording *r, struct pm_error *err);
 /* Keeps the numbers of a counter's event; then tells the recording of all of them. */
 void tev_count(struct tev_reading *t, const struct tev_event *e, uint32_t process);
 void tev_counter_series(struct tev_reading *t);
+
+/* ---- values.c ---- */
+
+/*
+ * What -o values asks for, before anything is read; NULL: nothing, or a failed recording. Then the
+ * numbers of each event; their quantities; and what a call costs in them.
+ */
+struct tev_values *tev_values_new(struct tev_reading *t);
+void tev_values_free(struct tev_values *v);
+void tev_values_take(struct tev_reading *t, const struct tev_event *e);
+void tev_values_quantities(struct tev_reading *t);
+void tev_values_add(struct tev_reading *t, const struct tev_calls *calls, uint32_t call,
+	uint32_t thread, uint32_t context);
+
+/* 0, or -EINVAL if no event has one of the fields: says which there are. */
+int tev_values_check(const struct tev_reading *t, struct pm_error *err);
 
 /* ---- gpu.c ---- */
 

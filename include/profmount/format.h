@@ -40,6 +40,8 @@ struct pm_open_options {
 	bool no_symbols;     /* hpcrun: do not look up names of addresses */
 	const char *sysroot; /* hpcrun: directory in which to look for load modules; NULL: this
 				machine */
+	const char *values;  /* number fields of calls that are quantities, with `,` between
+				them; NULL: none. A format without takes_values is not opened */
 	/*
 	 * Cache for what the format can rebuild (formats/common/cache.h). The caller frees it
 	 * before closing the profile. If NULL, the profile gets a small cache of its own, so open()
@@ -51,6 +53,7 @@ struct pm_open_options {
 struct pm_format {
 	const char *name;
 	const char *summary; /* for --formats: which versions */
+	bool takes_values;   /* calls have fields: see pm_open_options.values */
 	/*
 	 * How likely the input is in this format: PM_PROBE_NO to PM_PROBE_CERTAIN. An input of this
 	 * format that is not supported (an old version) is still likely; open then gives the

@@ -23,16 +23,19 @@ class Events(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="profmount-events-")
         self.addCleanup(self.folder.cleanup)
 
-    def cat(self, events, path):
+    def run_on(self, events, path, *options):
         source = os.path.join(self.folder.name, "trace.json")
         with open(source, "w", encoding="utf-8") as f:
-            json.dump(events, f)
-        done = subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, text=True, timeout=60, check=False)
+            f.write(events if isinstance(events, str) else json.dumps(events))
+        return subprocess.run([PROFMOUNT, *options, "--cat", source, path], capture_output=True, text=True, timeout=60, check=False)
+
+    def cat(self, events, path, *options):
+        done = self.run_on(events, path, *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
-    def rows(self, events, path):
-        return list(csv.DictReader(self.cat(events, path).splitlines()))
+    def rows(self, events, path, *options):
+        return list(csv.DictReader(self.cat(events, path, *options).splitlines()))
 
     def test_streams_with_text_ids_are_named_by_their_directory(self):
         events = [event("X", "launch", 1, dur=2, cat="cuda_runtime", args={"correlation": 5}),
@@ -81,6 +84,28 @@ class Events(unittest.TestCase):
         for path in ("functions.csv", "windows/0us-9us/functions.csv"):
             self.assertEqual({row["name"]: (row["category"], row["time_ns_excl"], row["gpu_ns_excl"]) for row in self.rows(events, path)},
                              {"f": ("", "9000", ""), "step": ("", "", "4000"), "gemm": ("gpu", "", "5000")})
+
+    def test_numbers_of_calls_are_quantities(self):
+        events = [event("X", "a", 0, dur=100, args={"bytes": 10, "flops": 1.5, "name": "7"}),
+                  event("X", "b", 10, dur=10, args={"bytes": 9007199254740993}),
+                  event("B", "b", 10, tid=2, args={"flops": 0.25, "x\u00b5": 1}), event("E", "b", 20, tid=2, args={"flops": 7, "bytes": -5}),
+                  event("b", "c", 20, id=1, args={"bytes": 6}), event("e", "c", 25, id=1), event("C", "mem", 30, args={"bytes": 99})]
+        names = ("bytes_excl", "bytes_incl", "flops_excl", "flops_incl", "name")
+        self.assertEqual([tuple(row[name] for name in names) for row in self.rows(events, "contexts.csv", "-o", r"values=bytes\,flops")],
+                         [("10", "9007199254741003", "1.5", "1.5", "a"), ("9007199254740993", "9007199254740993", "", "", "b"),
+                          ("-5", "-5", "0.25", "0.25", "b"), ("6", "6", "", "", "c")])
+        self.assertEqual([row["flops_incl"] for row in self.rows(events, "threads.csv", "-o", "values=flops")], ["1.5", "0.25", ""])
+        self.assertIn("x\u00b5", [row["name"] for row in self.rows(events, "metrics.csv", "-o", "values=x\u00b5")])
+
+    def test_values_that_are_not_there_are_refused(self):
+        events = [event("X", "a", 0, dur=100, args={"bytes": 10, "bytes": 11, "name": "7"})]
+        done = self.run_on(events, "functions.csv", "-o", r"values=bytes\,size")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "no call has a number `size` in its args, for -o values; there are: bytes\n$")
+        self.assertIn("1 to 64 fields", self.run_on(events, "functions.csv", "-o", r"values=\,").stderr)
+        twice = json.dumps(events).replace('"name": "7"', '"bytes": 12')
+        self.assertEqual(self.rows(twice, "functions.csv", "-o", "values=bytes")[0]["bytes_excl"], "12")
+        self.assertIn("calls have no fields for -o values", self.run_on("a;b 1\n", "functions.csv", "-o", "values=bytes,format=folded").stderr)
 
 
 if __name__ == "__main__":
