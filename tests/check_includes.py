@@ -2,7 +2,7 @@
 """Includes point down: the layers of docs/architecture.md, checked over every file. Nor do files of one room
 use each other in circles (circles.py). A tag in a header has a prefix and one meaning. What grows with the source is sorted by pm_sort.
 
-    check_includes.py ROOT
+    check_includes.py [ROOT]
 """
 import os
 import re
@@ -112,7 +112,7 @@ def tag_breaches(root, path, known):
 
 
 def main():
-    root, found, files, tags = sys.argv[1], [], 0, {}
+    root, found, files, tags = sys.argv[1] if len(sys.argv) > 1 else ".", [], 0, {}
     for top in ("include", "formats", "fs"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in names:
