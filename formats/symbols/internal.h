@@ -117,7 +117,7 @@ int sym_root_find(const struct sym_root *root, const struct sym_module *module, 
 	struct pm_input *ret, struct sym_search *search);
 
 /*
- * The same for perf's copy of a file with this build id, in a cache that -o sysroot is (~/.debug):
+ * The same for perf's copy of a file with this build id, in ~/.debug or a cache that -o sysroot is:
  * .build-id/XX/REST/NAME, where NAME is elf, kallsyms or vdso. The build ids of ELF files are
  * compared; others have none.
  */
@@ -193,13 +193,14 @@ int sym_own_read(
 
 /*
  * Adds and settles the functions of a copy of /proc/kallsyms, plain or compressed by xz: `NAME
- * [vmlinux]` or `NAME [MODULE]`. If it cannot be unpacked, or is not such a table, there are none.
+ * [MODULE]`, or `NAME KERNEL` for those of the kernel itself (`kernel`, which may be empty). If it
+ * cannot be unpacked, or is not such a table, there are none.
  * `*ret_delta` is what has to be added to an address of the table to have that in memory, by where
  * the symbol `reference` was; 0 without one. If it is not 0, modules have no names: they are
  * elsewhere after each boot. 0 or -ENOMEM.
  */
-int sym_kernel_read(struct pm_bytes file, struct pm_bytes reference, uint64_t reference_address,
-	struct sym_scopes *ret, uint64_t *ret_delta);
+int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
+	uint64_t reference_address, struct sym_scopes *ret, uint64_t *ret_delta);
 
 /*
  * Adds and settles functions of a perf map: lines of start, size (both in hex) and name. Where

@@ -137,7 +137,8 @@ static int by_address(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static int add_symbol(struct sym_scopes *ret, const struct symbol *s, uint64_t next)
+static int add_symbol(
+	struct sym_scopes *ret, const struct symbol *s, const char *kernel, uint64_t next)
 {
 	struct pm_text name = {.p = NULL};
 	uint32_t scope = UINT32_MAX;
@@ -145,9 +146,13 @@ static int add_symbol(struct sym_scopes *ret, const struct symbol *s, uint64_t n
 	if (end < s->address || next < end)
 		end = next;
 	pm_text_bytes(&name, s->name);
-	pm_text_str(&name, " [");
-	pm_text_bytes(&name, s->module.len ? s->module : pm_bytes_of("vmlinux"));
-	pm_text_str(&name, "]");
+	if (s->module.len) {
+		pm_text_str(&name, " [");
+		pm_text_bytes(&name, s->module);
+		pm_text_str(&name, "]");
+	} else {
+		pm_text_str(&name, kernel);
+	}
 	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
 		.parent = UINT32_MAX,
 		.name = name.failed ? UINT32_MAX : sym_scopes_text(ret, pm_text_view(&name)),
@@ -167,7 +172,8 @@ static uint64_t delta_of(const struct table *t, struct pm_bytes reference, uint6
 }
 
 /* Of several symbols at one address, the first in the table is used. */
-static int add_symbols(struct table *t, bool with_modules, struct sym_scopes *ret)
+static int add_symbols(
+	struct table *t, const char *kernel, bool with_modules, struct sym_scopes *ret)
 {
 	int r = pm_sort(t->items, t->n, sizeof(*t->items), by_address);
 	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
@@ -177,14 +183,14 @@ static int add_symbols(struct table *t, bool with_modules, struct sym_scopes *re
 		if (t->items[i].module.len && !with_modules)
 			continue;
 		if (t->items[i].address) /* zeros: the table was read without privileges */
-			r = add_symbol(ret, &t->items[i],
+			r = add_symbol(ret, &t->items[i], kernel,
 				next < t->n ? t->items[next].address : UINT64_MAX);
 	}
 	return r < 0 ? r : sym_scopes_settle(ret);
 }
 
-int sym_kernel_read(struct pm_bytes file, struct pm_bytes reference, uint64_t reference_address,
-	struct sym_scopes *ret, uint64_t *ret_delta)
+int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
+	uint64_t reference_address, struct sym_scopes *ret, uint64_t *ret_delta)
 {
 	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 	struct table t = {.n = 0};
@@ -199,7 +205,7 @@ int sym_kernel_read(struct pm_bytes file, struct pm_bytes reference, uint64_t re
 		r = take_lines(&t, file, take_line);
 	*ret_delta = delta_of(&t, reference, reference_address);
 	if (r == 0)
-		r = add_symbols(&t, *ret_delta == 0, ret);
+		r = add_symbols(&t, kernel, *ret_delta == 0, ret);
 	free(t.items);
 	free(unpacked);
 	return r == -EINVAL ? 0 : r;

@@ -87,7 +87,8 @@ int sym_own_read(
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	if (strncmp(name, KERNEL, strlen(KERNEL)) == 0)
-		r = sym_kernel_read(in.bytes, (struct pm_bytes){NULL, 0}, 0, ret, &delta);
+		r = sym_kernel_read(
+			in.bytes, " [vmlinux]", (struct pm_bytes){NULL, 0}, 0, ret, &delta);
 	else
 		r = sym_elf_read(in.bytes, false, ret);
 	pm_input_close(&in);

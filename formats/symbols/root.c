@@ -42,28 +42,47 @@ static int list_mounts(struct sym_root *root)
 	return r;
 }
 
+/* Where perf keeps copies of what it measured: ~/.debug. */
+static int open_copies(struct sym_root *root)
+{
+	const char *home = getenv("HOME");
+	if (!home || home[0] != '/')
+		return 0;
+	if (asprintf(&root->copies_at, "%s/.debug", home) < 0) {
+		root->copies_at = NULL;
+		return -ENOMEM;
+	}
+	root->copies = open(root->copies_at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return 0;
+}
+
 int sym_root_open(struct sym_root *root, const char *dir, struct pm_error *err)
 {
-	*root = (struct sym_root){.is_given = dir != NULL};
+	*root = (struct sym_root){.is_given = dir != NULL, .copies = -1};
 	root->fd = open(dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	root->is_open = root->fd >= 0;
 	if (!root->is_open && dir)
 		return pm_error_set(
 			err, -EINVAL, dir, PM_NO_OFFSET, "-o sysroot: %s", strerror(errno));
 	int r = root->is_open ? list_mounts(root) : 0;
+	if (r == 0 && root->is_open && !dir)
+		r = open_copies(root);
 	if (r == 0)
 		return 0;
 	sym_root_done(root);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of mounts");
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to look for files of names");
 }
 
 /* ---- files ---- */
 
-static void note_tried(struct sym_search *search, const char *path)
+static void note_tried(const struct sym_root *root, struct sym_search *search, const char *path)
 {
 	if (!search || search->n_tried == SYM_TRIED_MAX)
 		return;
-	pm_text_str(&search->tried, search->n_tried++ ? "; /" : "/");
+	pm_text_str(&search->tried, search->n_tried++ ? "; " : "");
+	if (root->copies_at && root->fd == root->copies)
+		pm_text_str(&search->tried, root->copies_at);
+	pm_text_str(&search->tried, "/");
 	pm_text_str(&search->tried, path);
 }
 
@@ -99,7 +118,7 @@ static uint64_t born_ns(int fd)
 static int open_file(const struct sym_root *root, const char *path, struct stat *ret_st,
 	struct pm_input *ret, struct sym_search *search)
 {
-	note_tried(search, path);
+	note_tried(root, search, path);
 	int fd = pm_open_among(root->fd, path, root->mounts, root->n_mounts);
 	if (fd < 0)
 		return refuse(search, fd, NULL);
@@ -197,25 +216,29 @@ int sym_root_find_copy(const struct sym_root *root, struct pm_bytes build_id, co
 	struct pm_input *ret, struct sym_search *search)
 {
 	char path[64 + 2 * SYM_BUILD_ID_MAX];
+	struct sym_root copies = *root;
 	struct stat st;
-	if (!root->is_given || !build_path(path, sizeof(path), ".build-id", build_id))
+	copies.fd = root->is_given ? root->fd : root->copies;
+	if (!root->is_open || copies.fd < 0 ||
+		!build_path(path, sizeof(path), ".build-id", build_id))
 		return 0;
 	strcat(path, "/");
 	strcat(path, name);
 	if (strcmp(name, "kallsyms") != 0)
-		return open_built(root, path, build_id, ret, search);
-	return open_file(root, path, &st, ret, search);
+		return open_built(&copies, path, build_id, ret, search);
+	return open_file(&copies, path, &st, ret, search);
 }
 
 int sym_root_read(const struct sym_root *root, const char *path, size_t most, struct pm_text *ret,
 	struct sym_times *ret_times, struct sym_search *search)
 {
+	enum { STEP = 1 << 16 }; /* bytes for which there must be room, to see the end, too */
 	struct stat st;
 	ssize_t n = 0;
-	*ret = (struct pm_text){.limit = most};
+	*ret = (struct pm_text){.limit = most + STEP};
 	if (!root->is_open)
 		return 0;
-	note_tried(search, path);
+	note_tried(root, search, path);
 	int fd = pm_open_among(root->fd, path, root->mounts, root->n_mounts);
 	if (fd < 0)
 		return refuse(search, fd, NULL);
@@ -226,15 +249,15 @@ int sym_root_read(const struct sym_root *root, const char *path, size_t most, st
 	*ret_times =
 		(struct sym_times){.changed_ns = pm_time_ns(st.st_ctim), .born_ns = born_ns(fd)};
 	do {
-		char *p = pm_text_reserve(ret, 1 << 16);
-		n = p ? read(fd, p, 1 << 16) : 0;
+		char *p = pm_text_reserve(ret, STEP);
+		n = p ? read(fd, p, STEP) : 0;
 		ret->len += n > 0 ? (size_t)n : 0;
 	} while (n > 0 || (n < 0 && errno == EINTR));
 	int error = errno;
 	close(fd);
-	if (n == 0 && !ret->failed)
+	if (n == 0 && !ret->failed && ret->len <= most)
 		return 1;
-	bool full = ret->full, failed = ret->failed;
+	bool full = ret->full || ret->len > most, failed = ret->failed;
 	pm_text_done(ret);
 	if (full)
 		return refuse(search, 0, "its file is larger than is read");
@@ -265,6 +288,9 @@ void sym_root_done(struct sym_root *root)
 {
 	if (root->is_open)
 		close(root->fd);
+	if (root->is_open && root->copies >= 0)
+		close(root->copies);
+	free(root->copies_at);
 	free(root->mounts);
 	*root = (struct sym_root){.is_open = false};
 }

@@ -192,7 +192,7 @@ static int read_kernel(struct sym_names *s, const struct sym_module *of, struct 
 		why = "/proc/kallsyms hides addresses (kernel.kptr_restrict)";
 	}
 	if (r > 0)
-		r = sym_kernel_read(text.p ? pm_text_view(&text) : m->file.bytes, of->reference,
+		r = sym_kernel_read(text.p ? pm_text_view(&text) : m->file.bytes, "", of->reference,
 			of->reference_address, &m->scopes, &m->delta);
 	pm_text_done(&text);
 	if (r < 0 || m->scopes.n_ranges)

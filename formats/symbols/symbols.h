@@ -24,6 +24,8 @@ struct sym_root {
 	bool is_open;
 	int fd;           /* owned: the folder that paths start from */
 	bool is_given;    /* from -o sysroot: its files are assumed to be the measured ones */
+	int copies;       /* owned: ~/.debug, where perf keeps copies by build id; -1: none */
+	char *copies_at;  /* owned: its path, for messages */
 	uint64_t *mounts; /* owned: ids of the mounts that may be entered: those that existed when
 			     it was opened, and are not profmount's */
 	size_t n_mounts;
@@ -141,7 +143,7 @@ struct sym_module {
 	struct pm_bytes path; /* as recorded */
 	/* Its bytes; empty: not recorded. If there is one, only files with the same are used,
 	   whenever they were written: the one at the path, its debug file, or perf's copy
-	   (.build-id/ below -o sysroot). */
+	   (.build-id/ in ~/.debug, or below -o sysroot). */
 	struct pm_bytes build_id;
 	enum sym_module_kind kind;
 	/* Of the kernel: a symbol, and where it was in memory, by which those that were moved at

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy.failed)
 		find(&file, &scopes);
 	sym_scopes_done(&scopes);
-	sym_kernel_read(bytes, pm_bytes_of("first"), 1, &scopes, &delta);
+	sym_kernel_read(bytes, "", pm_bytes_of("first"), 1, &scopes, &delta);
 	sym_scopes_done(&scopes);
 	sym_perf_map_read(bytes, &scopes);
 	sym_scopes_done(&scopes);

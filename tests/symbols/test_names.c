@@ -290,6 +290,18 @@ static void what_cannot_be_opened_says_why(void **state)
 	done(&a);
 }
 
+static void a_file_is_read_up_to_its_limit(void **state)
+{
+	(void)state;
+	struct pm_text text;
+	struct sym_times times;
+	write_file("five", "12345", 5);
+	assert_int_equal(sym_root_read(&root, "five", 5, &text, &times, NULL), 1);
+	assert_int_equal(text.len, 5);
+	pm_text_done(&text);
+	assert_int_equal(sym_root_read(&root, "five", 4, &text, &times, NULL), 0);
+}
+
 /* ---- text ---- */
 
 static void the_kernel_is_where_it_was(void **state)
@@ -302,13 +314,13 @@ static void the_kernel_is_where_it_was(void **state)
 	struct sym_module module = {
 		.path = pm_bytes_of("[kernel.kallsyms]"), .build_id = {id, 2}, .kind = SYM_KERNEL};
 	struct asked a = ask((struct sym_place){.folder = -1}, &module);
-	assert_string_equal(name_at(&a, 0xffffffff81000110), "work [vmlinux]");
+	assert_string_equal(name_at(&a, 0xffffffff81000110), "work");
 	assert_string_equal(name_at(&a, 0xffffffffc0000000), "inside [ext4]");
 	done(&a);
 	module.reference = pm_bytes_of("_text");
 	module.reference_address = 0xffffffff91000000;
 	a = ask((struct sym_place){.folder = -1}, &module);
-	assert_string_equal(name_at(&a, 0xffffffff91000110), "work [vmlinux]");
+	assert_string_equal(name_at(&a, 0xffffffff91000110), "work");
 	assert_string_equal(name_at(&a, 0xffffffff81000110), "");
 	assert_string_equal(name_at(&a, 0xffffffffd0000000), "");
 	done(&a);
@@ -394,6 +406,7 @@ int main(void)
 		cmocka_unit_test(functions_without_a_size_end_at_the_next),
 		cmocka_unit_test(another_build_names_nothing),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(a_file_is_read_up_to_its_limit),
 		cmocka_unit_test(the_kernel_is_where_it_was),
 		cmocka_unit_test(the_vdso_is_that_of_this_process),
 		cmocka_unit_test(perf_maps_are_of_their_process),

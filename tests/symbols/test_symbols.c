@@ -185,7 +185,7 @@ static void read_kernel(const char *text, size_t len, struct sym_scopes *s)
 	uint64_t delta;
 	*s = (struct sym_scopes){.n = 0};
 	assert_int_equal(sym_kernel_read((struct pm_bytes){(const uint8_t *)text, len},
-				 (struct pm_bytes){NULL, 0}, 0, s, &delta),
+				 " [vmlinux]", (struct pm_bytes){NULL, 0}, 0, s, &delta),
 		0);
 }
 
