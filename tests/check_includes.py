@@ -40,7 +40,7 @@ LIBRARIES = {
     "libdeflate.h": ("formats/common/inflate_block.c",),
     "isa-l/igzip_lib.h": ("formats/common/inflate_isal.c",),
     "lz4.h": ("formats/common/unlz4.c",),
-    "elfutils/libdw.h": ("formats/symbols/dwarf.c",),
+    "elfutils/libdw.h": ("formats/symbols/dwarf.c", "formats/symbols/unwind.c"),
     "lzma.h": ("formats/symbols/kernel.c",),
     "libiberty/demangle.h": ("formats/symbols/demangle.c",),
     "demangle.h": ("formats/symbols/demangle.c",),

@@ -187,12 +187,12 @@ void pm_rec_has_lines(struct pm_recording *r);
 
 /*
  * Code of which only the address is known: MODULE+0xOFFSET, without a module 0xOFFSET, without
- * either (unknown). A function by itself.
+ * either (unknown). A function by itself. `flags`: PM_REC_IDLE, or 0.
  */
 enum { PM_REC_ADDRESS_NAME = PM_LIMIT_BASE_NAME + 24 };
 void pm_rec_address_name(struct pm_bytes module, uint64_t offset, char name[PM_REC_ADDRESS_NAME]);
-uint32_t pm_rec_address(
-	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset);
+uint32_t pm_rec_address(struct pm_recording *r, uint32_t parent, struct pm_bytes module,
+	uint64_t offset, unsigned flags);
 
 /* Something that is no function: `(no stack)`, `<gpu kernel>`. */
 uint32_t pm_rec_placeholder(struct pm_recording *r, uint32_t parent, const char *name);

@@ -466,8 +466,8 @@ void pm_rec_address_name(struct pm_bytes module, uint64_t offset, char name[PM_R
 			(const char *)base.p, module.len ? "+" : "", (unsigned long long)offset);
 }
 
-uint32_t pm_rec_address(
-	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset)
+uint32_t pm_rec_address(struct pm_recording *r, uint32_t parent, struct pm_bytes module,
+	uint64_t offset, unsigned flags)
 {
 	char name[PM_REC_ADDRESS_NAME];
 	if (r->failed)
@@ -478,6 +478,7 @@ uint32_t pm_rec_address(
 		.module = text(r, module),
 		.offset = offset};
 	struct pm_frame frame = {.kind = PM_KIND_INSTRUCTION,
+		.is_idle = flags & PM_REC_IDLE,
 		.has_offset = module.len != 0,
 		.function = intern_function(r, &f, 0),
 		.name = f.name,

@@ -229,6 +229,8 @@ void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 				f->host = pm_rec_copy(f->r, text);
 			else if (feature == OSRELEASE)
 				f->kernel_release = pm_rec_copy(f->r, text);
+			else if (feature == ARCH)
+				f->architecture = pm_rec_copy(f->r, text);
 		}
 	if (feature == CMDLINE) {
 		struct pm_text line = {.limit = PM_LIMIT_STRING};

@@ -117,7 +117,6 @@ static void take_sample(struct perf *f, const struct perf_place *place)
 	for_values(f, &s, &at, spend);
 	if (s.branches.len)
 		perf_take_branches(f, &s, mode);
-	f->stacks += s.has_stack;
 }
 
 /* Which events have samples; those of groups only from what they grew by. */
@@ -255,6 +254,17 @@ static int read_bytes(struct perf *f)
 
 static void say_facts(struct perf *f)
 {
+	static const char *const ends[PERF_STACK_ENDS] = {
+		[STACK_BEYOND] = "stacks are deeper than the copy that was recorded: their "
+				 "paths begin where it ends (record more with --call-graph "
+				 "dwarf,65528)",
+		[STACK_NO_FILE] = "stacks are unwound up to code of which no file is here: "
+				  "their paths begin there; missing-symbols.csv says why",
+		[STACK_BROKEN] = "stacks are unwound up to code whose file does not say how "
+				 "it is called: their paths begin there",
+		[STACK_NOT_READ] = "samples have a copy of the user stack, which is not "
+				   "unwound: their paths are the leaf, and the kernel's part",
+	};
 	if (f->lost)
 		pm_rec_remark(f->r, "The kernel lost %llu records: they are in no number.",
 			(unsigned long long)f->lost);
@@ -264,11 +274,14 @@ static void say_facts(struct perf *f)
 	if (f->throttled)
 		pm_rec_remark(f->r, "The kernel throttled sampling %llu times.",
 			(unsigned long long)f->throttled);
-	if (f->stacks)
+	for (size_t i = 0; i < PERF_STACK_ENDS; i++)
+		if (f->stacks[i] && ends[i])
+			pm_rec_remark(f->r, "%llu %s.", (unsigned long long)f->stacks[i], ends[i]);
+	if (f->idle_unknown)
 		pm_rec_remark(f->r,
-			"%llu samples have a copy of the user stack, which is not unwound: their "
-			"paths are the leaf, and the kernel's part.",
-			(unsigned long long)f->stacks);
+			"%llu samples of swapper (thread 0) are taken as idle: without the names of the "
+			"kernel, interrupts among them cannot be told.",
+			(unsigned long long)f->idle_unknown);
 	if (f->open_calls)
 		pm_rec_remark(f->r,
 			"%llu samples have the processor's record of open calls (--call-graph lbr): it "
@@ -303,8 +316,8 @@ static void perf_done(struct perf *f)
 	free(f->branches);
 	pm_map_done(&f->branch_index);
 	for (size_t i = 0; i < f->n_modules; i++) {
-		pm_map_done(&f->modules[i].locations[0]);
-		pm_map_done(&f->modules[i].locations[1]);
+		for (size_t k = 0; k < 3; k++)
+			pm_map_done(&f->modules[i].locations[k]);
 	}
 	free(f->modules);
 	free(f->locations);

@@ -76,6 +76,16 @@ enum { BRANCH_CALL_STACK = 1 << 11, BRANCH_HW_INDEX = 1 << 17, BRANCH_COUNTERS =
 /* Processor modes, in the low bits of a record's misc and as markers in call chains. */
 enum perf_mode { UNKNOWN, KERNEL, USER, HYPERVISOR, GUEST_KERNEL, GUEST_USER };
 
+/* What became of a copy of a user stack: the first two have all that was asked for. */
+enum perf_stack_end {
+	STACK_WHOLE,
+	STACK_BEYOND, /* it is deeper than the copy */
+	STACK_NO_FILE,
+	STACK_BROKEN, /* what a file says of it cannot be */
+	STACK_NOT_READ,
+	PERF_STACK_ENDS,
+};
+
 #define NOBODY UINT64_C(0xffffffff)
 
 /* ---- the file's own state ---- */
@@ -130,7 +140,14 @@ struct perf_frame {
 struct perf_module {
 	uint8_t n_build_id, build_id[20];
 	uint32_t number;            /* for symbols; PM_NONE: not asked so far */
-	struct pm_map locations[2]; /* offset → location; of frames that are first, and others */
+	struct pm_map locations[3]; /* offset → location; see enum perf_standing */
+};
+
+/* What an address is in the stack of a sample. */
+enum perf_standing {
+	PERF_RETURN, /* a call returns to it */
+	PERF_FIRST,  /* it ran, or was about to */
+	PERF_IDLE,   /* the same, and was doing nothing */
 };
 
 /* A place in code, wherever it is called from. */
@@ -138,7 +155,7 @@ struct perf_location {
 	uint32_t module; /* name; of code made at run time, that of the process's map */
 	uint64_t offset, ip;
 	enum { NOWHERE, IN_FILE, IN_MEMORY, MADE } kind;
-	bool first;
+	enum perf_standing standing;
 };
 
 /* A branch from one location to another, as often as it was taken. */
@@ -187,15 +204,17 @@ struct perf {
 	size_t contexts_room;
 	struct sym_names *symbols; /* NULL: addresses are shown */
 	struct pm_damage_list symbol_damage;
-	struct pm_bytes host, kernel_release, reference;
+	struct pm_bytes host, kernel_release, architecture, reference;
 	uint64_t reference_address, first_ns, last_ns;
-	uint64_t bad_samples, bad_events, lost, lost_samples, throttled, stacks, open_calls;
-	uint64_t unpacked;       /* bytes of records, out of compressed ones */
-	bool is_bare;            /* pipe: attributes come as records */
-	bool is_folder;          /* perf record --threads */
-	unsigned long next_file; /* of it, that is expected */
-	struct pm_arena arena;   /* of names */
-	struct pm_text inflated; /* the file, if it is compressed as a whole */
+	uint64_t bad_samples, bad_events, lost, lost_samples, throttled, open_calls;
+	uint64_t stacks[PERF_STACK_ENDS]; /* samples with a copy of the stack */
+	uint64_t idle_unknown;            /* samples of thread 0 of which no frame has a name */
+	uint64_t unpacked;                /* bytes of records, out of compressed ones */
+	bool is_bare;                     /* pipe: attributes come as records */
+	bool is_folder;                   /* perf record --threads */
+	unsigned long next_file;          /* of it, that is expected */
+	struct pm_arena arena;            /* of names */
+	struct pm_text inflated;          /* the file, if it is compressed as a whole */
 };
 
 struct perf_sample {
@@ -203,7 +222,8 @@ struct perf_sample {
 	uint64_t ip, pid, tid, time, period;
 	bool has_ip, has_tid, has_period;
 	struct pm_bytes chain, read, branches; /* as stored */
-	bool has_stack;
+	uint64_t abi;                          /* of the registers: 2 for 64 bits */
+	struct pm_bytes registers, stack;      /* of the thread outside of the kernel; as stored */
 };
 
 static inline struct pm_cur perf_cur(const struct perf *f, struct pm_bytes b)

@@ -286,7 +286,7 @@ bool perf_locate(
 		const uint32_t *slot = pm_map_find(&f->processes, pid);
 		map = slot ? find_map(f->maps_of[*slot], at->ip) : NULL;
 	}
-	*ret = (struct perf_location){.offset = at->ip, .ip = at->ip, .first = at->first};
+	*ret = (struct perf_location){.offset = at->ip, .ip = at->ip, .standing = at->first};
 	if (!map) {
 		const char *module = at->mode <= GUEST_USER ? outside[at->mode] : NULL;
 		ret->kind = module ? IN_FILE : NOWHERE;
@@ -311,9 +311,9 @@ uint32_t perf_location_of(struct perf *f, const struct perf_location *l)
 {
 	struct perf_module *m = perf_module_of(f, l->module);
 	bool fresh;
-	uint32_t *at = m
-		? pm_map_put(&m->locations[l->first], l->offset, (uint32_t)f->n_locations, &fresh)
-		: NULL;
+	uint32_t *at = m ? pm_map_put(&m->locations[l->standing], l->offset,
+				   (uint32_t)f->n_locations, &fresh)
+			 : NULL;
 	if (!at ||
 		(fresh &&
 			!perf_room(f, &f->locations, f->n_locations, &f->locations_room,

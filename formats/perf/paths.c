@@ -45,6 +45,12 @@ uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_byt
 	return l->kind == IN_MEMORY ? l->ip : l->offset;
 }
 
+/* Where a location is looked up: a call returns behind itself. */
+static uint64_t looked_up(const struct perf_location *l)
+{
+	return l->offset - (l->standing != PERF_RETURN || l->offset == 0 ? 0 : 1);
+}
+
 /* The context of a location below `parent`. */
 static uint32_t location_context(struct perf *f, uint32_t parent, const struct perf_location *l)
 {
@@ -52,18 +58,18 @@ static uint32_t location_context(struct perf *f, uint32_t parent, const struct p
 	uint32_t number = module_of(f, l, &kind), context = PM_REC_NONE;
 	struct pm_bytes module;
 	uint64_t address = perf_shown(f, l, &module);
-	/* A call returns behind itself. */
+	unsigned flags = l->standing == PERF_IDLE ? PM_REC_IDLE : 0;
 	if (number != PM_NONE)
-		context = pm_rec_named(f->r, parent, f->symbols, number, module,
-			l->offset - (l->first || l->offset == 0 ? 0 : 1));
+		context =
+			pm_rec_named(f->r, parent, f->symbols, number, module, looked_up(l), flags);
 	if (context != PM_REC_NONE)
 		return context;
 	if (l->kind == IN_FILE || l->kind == IN_MEMORY || (l->kind == NOWHERE && l->ip != 0))
-		return pm_rec_address(f->r, parent, module, address);
+		return pm_rec_address(f->r, parent, module, address, flags);
 	struct pm_rec_function function = {.name = module, .module = pm_bytes_of("[bpf]")};
 	if (l->kind == NOWHERE) /* an address like others */
 		function = (struct pm_rec_function){.name = pm_bytes_of("0x0")};
-	return pm_rec_call(f->r, parent, pm_rec_function(f->r, &function), 0);
+	return pm_rec_call(f->r, parent, pm_rec_function(f->r, &function), flags);
 }
 
 int perf_open_symbols(struct perf *f)
@@ -81,11 +87,81 @@ int perf_open_symbols(struct perf *f)
 		.is_here = uname(&here) == 0 && f->host.len &&
 			pm_bytes_equal(f->host, pm_bytes_of(here.nodename)) &&
 			pm_bytes_equal(f->kernel_release, pm_bytes_of(here.release)),
+		.unwinds = true,
 		.sizeless = true};
 	return sym_names_new(&f->symbols, &place, &f->symbol_damage);
 }
 
 /* ---- call paths ---- */
+
+static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
+{
+	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
+		f->chain[f->n_chain++] = (struct perf_frame){ip, mode, first};
+}
+
+/* The registers outside of the kernel, by their numbers in DWARF; false: of no known machine. */
+static bool read_registers(const struct perf *f, const struct perf_sample *s,
+	struct sym_registers *ret, struct sym_stack *stack)
+{
+	/* Where they are among those of perf, the pc behind the others; those of arm64 have the
+	 * same numbers. */
+	static const uint8_t of_x86[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+	enum { X86_POINTER = 7, ARM_POINTER = 31, ARM_PC = 32, ABI_64 = 2 };
+	uint64_t mask = s->event->regs_user, all[64] = {0};
+	bool is_arm = perf_starts(f->architecture, "aarch64") ||
+		(f->architecture.len == 0 && (mask >> ARM_POINTER & 3) == 3);
+	bool is_x86 =
+		!is_arm && (f->architecture.len == 0 || perf_starts(f->architecture, "x86_64"));
+	struct pm_cur c = perf_cur(f, s->registers);
+	if (f->big || s->abi != ABI_64 || (!is_arm && !is_x86))
+		return false;
+	for (unsigned i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			all[i] = pm_cur_u64(&c);
+	*ret = (struct sym_registers){.known = 0};
+	stack->n_registers = is_arm ? ARM_PC : sizeof(of_x86);
+	stack->pointer = is_arm ? ARM_POINTER : X86_POINTER;
+	for (unsigned i = 0; i < stack->n_registers; i++) {
+		unsigned at = is_arm ? i : of_x86[i];
+		ret->value[i] = all[at];
+		ret->known |= (mask >> at & 1) << i;
+	}
+	ret->pc = is_arm ? all[ARM_PC] : all[of_x86[sizeof(of_x86) - 1]];
+	stack->start = ret->value[stack->pointer];
+	stack->bytes = s->stack;
+	return ret->known >> stack->pointer & 1 && ret->pc;
+}
+
+/* Adds the frames outside of the kernel, from the copy of their stack. */
+static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
+{
+	static const enum perf_stack_end ends[] = {[SYM_STEP_END] = STACK_WHOLE,
+		[SYM_STEP_BEYOND] = STACK_BEYOND,
+		[SYM_STEP_NO_FILE] = STACK_NO_FILE,
+		[SYM_STEP_UNKNOWN] = STACK_BROKEN,
+		[SYM_STEP_NO_MEMORY] = STACK_BROKEN};
+	struct sym_registers registers;
+	struct sym_stack stack;
+	enum sym_step step = SYM_STEP_UP;
+	if (!f->symbols || !read_registers(f, s, &registers, &stack))
+		return STACK_NOT_READ;
+	while (step == SYM_STEP_UP && pm_rec_goes_on(f->r)) {
+		struct perf_location l;
+		enum sym_module_kind kind;
+		size_t at = f->n_chain;
+		add_frame(f, registers.pc, USER, !registers.is_return);
+		if (f->n_chain == at || !perf_locate(f, s->pid, &f->chain[at], &l))
+			break;
+		uint32_t number = module_of(f, &l, &kind);
+		step = number == PM_NONE
+			? SYM_STEP_NO_FILE
+			: sym_names_step(f->symbols, number, l.offset, &stack, &registers);
+	}
+	if (step == SYM_STEP_NO_MEMORY)
+		perf_no_memory(f);
+	return ends[step];
+}
 
 /* The frames of a sample, leaf first. */
 static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
@@ -99,7 +175,7 @@ static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_m
 	enum { LAST_MARKER = -4095 };
 	struct pm_cur c = perf_cur(f, s->chain);
 	enum perf_mode own = mode;
-	bool first = true;
+	bool first = true, is_user = false;
 	f->n_chain = 0;
 	while (pm_cur_left(&c) >= 8) {
 		uint64_t ip = pm_cur_u64(&c);
@@ -111,14 +187,50 @@ static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_m
 				}
 			continue;
 		}
-		if (!perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
-			return;
-		f->chain[f->n_chain++] = (struct perf_frame){ip, mode, first};
+		add_frame(f, ip, mode, first);
+		is_user |= mode == USER;
 		first = false;
 	}
-	if (f->n_chain == 0 && s->has_ip &&
-		perf_room(f, &f->chain, 0, &f->chain_room, sizeof(*f->chain)))
-		f->chain[f->n_chain++] = (struct perf_frame){s->ip, own, true};
+	if (s->stack.len && !is_user)
+		f->stacks[unwind(f, s)]++;
+	if (f->n_chain == 0 && s->has_ip)
+		add_frame(f, s->ip, own, true);
+}
+
+/* What a frame is to thread 0, by its innermost name that says so. */
+static enum perf_role role_of(struct perf *f, const struct perf_location *l, bool *named)
+{
+	enum sym_module_kind kind;
+	uint32_t number = module_of(f, l, &kind), at;
+	const struct sym_scopes *scopes = NULL;
+	enum perf_role role = PERF_OTHER;
+	if (number == PM_NONE)
+		return PERF_OTHER;
+	if (sym_names_find(f->symbols, number, looked_up(l), &scopes, &at) < 0)
+		perf_no_memory(f);
+	*named |= scopes != NULL;
+	for (; scopes && at != UINT32_MAX && role == PERF_OTHER; at = scopes->items[at].parent)
+		role = perf_role_of(sym_scopes_text_of(scopes, scopes->items[at].name));
+	return role;
+}
+
+/* Whether the frames of a sample are those of a processor that has nothing to do. */
+static bool is_idle(struct perf *f, const struct perf_sample *s)
+{
+	bool below = false, named = false;
+	if (!s->has_tid || s->pid != 0 || s->tid != 0)
+		return false;
+	for (size_t i = f->n_chain; i-- > 0 && pm_rec_goes_on(f->r);) {
+		struct perf_location l;
+		enum perf_role role = perf_locate(f, s->pid, &f->chain[i], &l)
+			? role_of(f, &l, &named)
+			: PERF_OTHER;
+		if (below && role == PERF_INTERRUPT)
+			return false;
+		below |= role == PERF_IDLE_LOOP;
+	}
+	f->idle_unknown += !named;
+	return true;
 }
 
 uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
@@ -127,12 +239,14 @@ uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_
 	list_frames(f, s, mode);
 	if (f->n_chain == 0)
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
+	bool idle = is_idle(f, s);
 	for (size_t i = f->n_chain; i-- > 0 && pm_rec_goes_on(f->r);) {
 		struct perf_location l;
 		uint32_t known = f->paths.n, above = path;
-		uint32_t location = perf_locate(f, s->pid, &f->chain[i], &l)
-			? perf_location_of(f, &l)
-			: PM_NONE;
+		bool good = perf_locate(f, s->pid, &f->chain[i], &l);
+		if (idle && i == 0)
+			l.standing = PERF_IDLE;
+		uint32_t location = good ? perf_location_of(f, &l) : PM_NONE;
 		if (location == PM_NONE)
 			return PM_REC_BAD;
 		path = pm_paths_child(&f->paths, above, location);

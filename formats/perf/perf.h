@@ -18,6 +18,16 @@ bool perf_data_is(struct pm_bytes head);
 void perf_own_free(void *own);
 int perf_data_read(struct pm_recording *r, struct pm_error *err);
 
+/* What a function of the kernel is where thread 0 (`swapper`) runs. */
+enum perf_role {
+	PERF_OTHER,
+	PERF_IDLE_LOOP,
+	PERF_INTERRUPT, /* below the loop: work, although the idle thread does it */
+};
+
+/* script.c */
+enum perf_role perf_role_of(struct pm_bytes name);
+
 /* The line of a sample in the text of perf script. Slices are of the line. */
 struct perf_head {
 	struct pm_bytes comm, event;

@@ -26,10 +26,24 @@ static void skip_sized(struct pm_cur *c, uint64_t n, uint64_t each)
 		pm_cur_bytes(c, (size_t)(n * each));
 }
 
-static void skip_regs(struct pm_cur *c, uint64_t mask)
+static uint64_t skip_regs(struct pm_cur *c, uint64_t mask)
 {
-	if (pm_cur_u64(c) != 0)
+	uint64_t abi = pm_cur_u64(c);
+	if (abi != 0)
 		skip_sized(c, (uint64_t)__builtin_popcountll(mask), 8);
+	return abi;
+}
+
+/* The copy of a user stack, and how much of it there was. */
+static void read_stack(struct pm_cur *c, struct perf_sample *s)
+{
+	uint64_t n = pm_cur_u64(c), used;
+	size_t from = c->at;
+	skip_sized(c, n, 1);
+	if (c->bad || n == 0)
+		return;
+	used = pm_cur_u64(c);
+	s->stack = (struct pm_bytes){c->b.p + from, (size_t)(used < n ? used : n)};
 }
 
 /* The fields of a sample; false if they run over the record, or its event is unknown. */
@@ -89,15 +103,14 @@ bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sa
 		if (e->branch_type & BRANCH_COUNTERS)
 			skip_sized(&c, n, 8);
 	}
-	if (type & REGS_USER)
-		skip_regs(&c, e->regs_user);
-	if (type & STACK_USER) {
-		uint64_t n = pm_cur_u64(&c);
-		skip_sized(&c, n, 1);
-		if (n > 0)
-			pm_cur_u64(&c);
-		s->has_stack = n > 0;
+	if (type & REGS_USER) {
+		size_t from = c.at + 8;
+		s->abi = skip_regs(&c, e->regs_user);
+		if (!c.bad && s->abi)
+			s->registers = (struct pm_bytes){body.p + from, c.at - from};
 	}
+	if (type & STACK_USER)
+		read_stack(&c, s);
 	skip_sized(&c,
 		(uint64_t)__builtin_popcountll(
 			type & (WEIGHT | WEIGHT_STRUCT | DATA_SRC | TRANSACTION)),

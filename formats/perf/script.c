@@ -339,23 +339,31 @@ static void make_metrics(struct script *s)
 
 /* ---- samples ---- */
 
-/* What in the kernel is work although the idle thread does it: it lies below its loop. */
-static bool is_idle(const struct script *s)
+enum perf_role perf_role_of(struct pm_bytes name)
 {
 	static const char *const loops[] = {
 		"do_idle", "cpu_startup_entry", "cpu_idle", "secondary_startup_64", "default_idle"};
 	static const char *const work[] = {"irq_exit", "do_IRQ", "interrupt", "softirq", "sysvec_",
 		"handle_irq", "ret_from_intr", "call_function"};
+	for (unsigned k = 0; k < sizeof(loops) / sizeof(loops[0]); k++)
+		if (is_text(name, loops[k]))
+			return PERF_IDLE_LOOP;
+	for (unsigned k = 0; k < sizeof(work) / sizeof(work[0]); k++)
+		if (name.len && memmem(name.p, name.len, work[k], strlen(work[k])))
+			return PERF_INTERRUPT;
+	return PERF_OTHER;
+}
+
+static bool is_idle(const struct script *s)
+{
 	bool below = false;
 	if (s->head.tid != 0)
 		return false;
 	for (size_t i = s->n_frames; i-- > 0;) {
-		struct pm_bytes name = s->frames[i].name;
-		for (unsigned k = 0; k < sizeof(loops) / sizeof(loops[0]); k++)
-			below |= is_text(name, loops[k]);
-		for (unsigned k = 0; below && k < sizeof(work) / sizeof(work[0]); k++)
-			if (memmem(name.p, name.len, work[k], strlen(work[k])))
-				return false;
+		enum perf_role role = perf_role_of(s->frames[i].name);
+		if (below && role == PERF_INTERRUPT)
+			return false;
+		below |= role == PERF_IDLE_LOOP;
 	}
 	return true;
 }
@@ -380,7 +388,8 @@ static uint32_t stack_context(struct script *s)
 		const struct frame *f = &s->frames[i];
 		struct pm_bytes module = f->inlined ? module_of(s, i) : f->module;
 		if (f->unknown) {
-			context = pm_rec_address(s->r, context, module, f->address);
+			context = pm_rec_address(s->r, context, module, f->address,
+				idle && i == 0 ? PM_REC_IDLE : 0);
 		} else {
 			struct pm_rec_function function = {.name = f->name, .module = module};
 			unsigned flags = (f->inlined ? PM_REC_INLINED : 0) |

@@ -57,7 +57,7 @@ static uint32_t address(struct pprof *p, uint32_t parent, const struct pprof_loc
 		module = pprof_text(p, pprof_string(p, m->file));
 	if (module.len > 0)
 		offset = l->address - m->start + m->offset;
-	return pm_rec_address(p->r, parent, module, offset);
+	return pm_rec_address(p->r, parent, module, offset, 0);
 }
 
 /* Bytes of a build id that is written in hex; none if it is not. */
@@ -96,7 +96,7 @@ static uint32_t symbolised(
 		return PM_REC_BAD;
 	}
 	return pm_rec_named(
-		p->r, parent, p->names, m->module, module, l->address - m->start + m->offset);
+		p->r, parent, p->names, m->module, module, l->address - m->start + m->offset, 0);
 }
 
 /* The context of a location below a parent: its functions, the inlined ones last, with lines. */

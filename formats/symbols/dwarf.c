@@ -334,16 +334,9 @@ struct sym_dwarf {
 	struct sym_scopes addresses; /* its scopes are indexes of units */
 };
 
-/*
- * libdw 0.188 does not return from many failed allocations: it exits, or dereferences NULL. So the
- * memory that a step may need is allocated first, and freed for libdw to use.
- */
-enum {
-	ROOM = 4 << 20,    /* for units, and tables without a bound below */
-	ROOM_OF_LINE = 64, /* per byte of a line table: a row takes 1 to 5 */
-};
+enum { ROOM_OF_LINE = 64 }; /* per byte of a line table: a row takes 1 to 5 */
 
-static int make_room(size_t n)
+int sym_make_room(size_t n)
 {
 	char *volatile p = malloc(n); /* keeps the allocation from being optimised away */
 	bool good = p != NULL;
@@ -510,7 +503,7 @@ int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct s
 	*ret = NULL;
 	if (!d)
 		return -ENOMEM;
-	if (make_room(ROOM) < 0) {
+	if (sym_make_room(SYM_ROOM) < 0) {
 		free(d);
 		return -ENOMEM;
 	}
@@ -531,7 +524,7 @@ int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct s
 
 static int read_unit(struct sym_dwarf *d, struct unit *u)
 {
-	if (make_room(ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
+	if (sym_make_room(SYM_ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
 		return -ENOMEM;
 	return read_unit_entries(&u->die, &u->scopes);
 }
@@ -547,6 +540,11 @@ int sym_dwarf_find(struct sym_dwarf *d, uint64_t address, const struct sym_scope
 		r = read_unit(d, &d->units[i]);
 	*ret = d->units[i].scopes;
 	return r;
+}
+
+struct Dwarf_CFI_s *sym_dwarf_frames(struct sym_dwarf *d)
+{
+	return dwarf_getcfi(d->own.dwarf);
 }
 
 void sym_dwarf_free(struct sym_dwarf *d)

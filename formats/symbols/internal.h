@@ -65,6 +65,17 @@
 /* Paths that are named as those tried for a module: more would not help anybody. */
 #define SYM_TRIED_MAX 8
 
+/* Addresses of a file whose place in a stack is described: 400 bytes each; more are looked up anew.
+ */
+#define SYM_FRAMES_MAX (1u << 14)
+
+/*
+ * libdw 0.188 does not return from many failed allocations: it exits, or dereferences NULL. So the
+ * memory that a step may need is allocated first, and freed for libdw to use: this for units, and
+ * for tables without a bound of their own.
+ */
+#define SYM_ROOM ((size_t)4 << 20)
+
 /* ---- scopes, while they are added ---- */
 
 /* Counts n bytes that a text is made of; false beyond SYM_TEXTS_MAX. */
@@ -276,8 +287,29 @@ int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct s
  */
 int sym_dwarf_find(struct sym_dwarf *d, uint64_t address, const struct sym_scopes **ret);
 
+/* Its .debug_frame, as libdw has it, which `d` owns; NULL if there is none. */
+struct Dwarf_CFI_s *sym_dwarf_frames(struct sym_dwarf *d);
+
 /* Accepts NULL. */
 void sym_dwarf_free(struct sym_dwarf *d);
+
+/* Allocates and frees: see SYM_ROOM. 0 or -ENOMEM. */
+int sym_make_room(size_t n);
+
+/* ---- unwind.c: with libdw, too ---- */
+
+struct sym_unwind;
+
+/* Call frame information of a file (empty: none), and of the DWARF (NULL: none) of its debug file;
+ * both outlive it. NULL where there is no libdw. 0 or -ENOMEM. */
+int sym_unwind_open(struct sym_unwind **ret, struct pm_bytes file, struct sym_dwarf *dwarf);
+
+/* See sym_names_step; `address` is as linked, and in the call. */
+enum sym_step sym_unwind_step(struct sym_unwind *u, uint64_t address, const struct sym_stack *stack,
+	struct sym_registers *registers);
+
+/* Accepts NULL. */
+void sym_unwind_free(struct sym_unwind *u);
 
 /*
  * The path of a source file as DWARF has it: replaces what `t` holds by `path`, below `folder` if

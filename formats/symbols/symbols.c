@@ -22,6 +22,8 @@ struct module {
 	/* A file of this machine. */
 	struct pm_input file, debug; /* both stay open for `dwarf` */
 	struct sym_dwarf *dwarf;
+	struct sym_unwind *unwind;    /* NULL: not asked so far */
+	struct pm_bytes code;         /* of the file, or of the vDSO: what unwinding reads */
 	struct sym_segment *segments; /* owned; only if addresses are offsets */
 	unsigned n_segments;
 	uint8_t build_id[SYM_BUILD_ID_MAX]; /* recorded, or that of the file */
@@ -152,6 +154,7 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 		r = sym_elf_read(rich->bytes, s->place.sizeless, &m->scopes);
 	if (r == 0)
 		r = sym_dwarf_open(&m->dwarf, rich, s->place.root);
+	m->code = m->file.name ? m->file.bytes : m->debug.bytes;
 	m->refused = r > 0;
 	if (m->refused)
 		report_refused(s->damage, rich);
@@ -242,6 +245,7 @@ static int read_vdso(struct sym_names *s, const struct sym_module *of, struct mo
 		r = read_segments(m, own);
 	if (r == 0)
 		r = sym_elf_read(own, s->place.sizeless, &m->scopes);
+	m->code = own;
 	return r < 0 ? r : m->scopes.n_ranges > 0;
 }
 
@@ -287,6 +291,7 @@ static int read_perf_map(struct sym_names *s, const struct sym_module *of, struc
 
 static void close_files(struct module *m)
 {
+	sym_unwind_free(m->unwind);
 	sym_dwarf_free(m->dwarf);
 	sym_scopes_done(&m->scopes);
 	pm_input_close(&m->debug);
@@ -321,7 +326,7 @@ static int read_module(struct sym_names *s, const struct sym_module *of, struct 
 	}
 	m->tried = search.tried;
 	m->has_names = r > 0;
-	if (r == 0)
+	if (r == 0 && !(s->place.unwinds && m->code.len))
 		close_files(m); /* but its segments: addresses are known without names */
 	if (m->refused)
 		m->why = "its DWARF takes more memory than the limit, and its symbols do not cover "
@@ -408,6 +413,22 @@ int sym_names_find(struct sym_names *s, uint32_t module, uint64_t address,
 bool sym_names_linked(const struct sym_names *s, uint32_t module, uint64_t offset, uint64_t *ret)
 {
 	return s->modules[module]->n_segments && address_of(s->modules[module], offset, ret);
+}
+
+enum sym_step sym_names_step(struct sym_names *s, uint32_t module, uint64_t offset,
+	const struct sym_stack *stack, struct sym_registers *registers)
+{
+	struct module *m = s->modules[module];
+	uint64_t address;
+	if (!m || !m->code.len || !sym_dwarf_is_read())
+		return SYM_STEP_NO_FILE;
+	if (!address_of(m, offset, &address))
+		return SYM_STEP_UNKNOWN;
+	if (!m->unwind && sym_unwind_open(&m->unwind, m->code, m->dwarf) < 0)
+		return SYM_STEP_NO_MEMORY;
+	/* A call is before the address to which it returns, which may be that of another function.
+	 */
+	return sym_unwind_step(m->unwind, address - registers->is_return, stack, registers);
 }
 
 struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module)

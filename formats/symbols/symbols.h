@@ -49,6 +49,7 @@ struct sym_place {
 	struct pm_bytes program;         /* the measured program's name, without its folder; see
 					    sym_names_announce */
 	bool is_here;  /* known to have been recorded on this machine, as by its host name */
+	bool unwinds;  /* files stay open without names, too: for sym_names_step */
 	bool sizeless; /* functions whose symbols have no size end where the next symbol begins;
 			  false: they have no names */
 };
@@ -183,6 +184,41 @@ struct sym_absence {
 	bool is_whole; /* no address has a name; false: the module has symbols, but not for all */
 };
 struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module);
+
+/* ---- stacks ---- */
+
+/* Registers by their numbers in DWARF; those that are known have their bit. */
+enum { SYM_REGISTERS = 33 };
+struct sym_registers {
+	uint64_t value[SYM_REGISTERS], known;
+	uint64_t pc;
+	bool is_return; /* a call returns to pc; false: it was about to run */
+};
+
+/* A copy of the top of a thread's stack, little-endian. */
+struct sym_stack {
+	uint64_t start; /* where the copy begins: the stack pointer */
+	struct pm_bytes bytes;
+	unsigned n_registers, pointer; /* that the machine has; which is the stack pointer */
+};
+
+/* What the step to a caller came to. */
+enum sym_step {
+	SYM_STEP_UP,      /* `registers` are the caller's */
+	SYM_STEP_END,     /* there is no caller */
+	SYM_STEP_BEYOND,  /* the copy of the stack ends before it */
+	SYM_STEP_NO_FILE, /* there is no file of that build */
+	SYM_STEP_UNKNOWN, /* the file does not say where it is, or what it says cannot be */
+	SYM_STEP_NO_MEMORY,
+};
+
+/*
+ * Goes to the caller of a function, by the call frame information of its file, which is used as for
+ * names: never that of another build. `offset` is that of `registers->pc` in the module. The stack
+ * pointer grows by each step, so that steps are bounded by the copy. ~1 us.
+ */
+enum sym_step sym_names_step(struct sym_names *s, uint32_t module, uint64_t offset,
+	const struct sym_stack *stack, struct sym_registers *registers);
 
 /* Accepts NULL. */
 void sym_names_free(struct sym_names *s);

@@ -159,7 +159,7 @@ static int read_lines(struct pm_recording *r, struct pm_error *err)
 	assert_int_equal(pm_rec_line(r, work, pm_bytes_of(""), 0), work);
 	pm_rec_cost(r, PM_REC_NONE, line, q, 5);
 	pm_rec_cost(r, PM_REC_NONE, work, q, 2);
-	uint32_t at = pm_rec_address(r, line, pm_bytes_of("/bin/app"), 0x1f0);
+	uint32_t at = pm_rec_address(r, line, pm_bytes_of("/bin/app"), 0x1f0, 0);
 	pm_rec_cost(r, PM_REC_NONE, at, q, 1);
 	assert_int_equal(pm_rec_call(r, PM_REC_BAD, 0, 0), PM_REC_BAD);
 	return 0;
