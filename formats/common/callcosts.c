@@ -61,7 +61,8 @@ const struct pm_metrics pm_callcosts_sampled = {PM_CALLS_N_METRICS, sampled_list
 struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time leads,
 	struct pm_metric list[PM_CALLS_MOST_METRICS])
 {
-	static const struct pm_bytes names[PM_N_TIMES] = {TEXT("time"), TEXT("gpu"), TEXT("async")};
+	static const struct pm_bytes names[PM_N_TIMES] = {
+		TEXT("time"), TEXT("gpu"), TEXT("async"), TEXT("sampled")};
 	const struct pm_metric *of = calls ? metric_list : sampled_list;
 	uint32_t n = 0, group = 0;
 	for (uint32_t i = 0; i < PM_CALLS_MOST_METRICS; i++) {

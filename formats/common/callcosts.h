@@ -18,8 +18,8 @@ enum { PM_CALLS_INCL, PM_CALLS_EXCL, PM_CALLS_CALLS, PM_CALLS_N_METRICS };
 enum { PM_SAMPLED_FLAT = PM_CALLS_CALLS };
 
 /*
- * Time that is not a processor's (enum pm_time) is another quantity, `gpu` or `async`: its metrics
- * have these numbers + time × PM_CALLS_N_METRICS. Calls are counted together.
+ * Time that is not a processor's (enum pm_time) is another quantity, `gpu`, `async` or `sampled`:
+ * its metrics have these numbers + time × PM_CALLS_N_METRICS. Calls are counted together.
  */
 enum { PM_CALLS_MOST_METRICS = PM_CALLS_N_METRICS * PM_N_TIMES };
 

@@ -13,9 +13,9 @@
 static const char *const integers[] = {"async", "bytes", "calls", "children", "chunk", "contexts",
 	"core", "count", "depth", "epoch", "error", "errors", "exceptions", "functions",
 	"gpucontext", "gpudevice", "gpustream", "id", "index", "lane", "launches", "line", "lines",
-	"node", "peers", "process", "profile", "rank", "records", "samples", "seq", "size",
-	"slowest_rank", "spans", "statements", "stack", "thread", "threads", "time", "timestamp",
-	"traces", "tstart", "tstop", "values", "waiting"};
+	"node", "peers", "process", "profile", "rank", "records", "sampled", "samples", "seq",
+	"size", "slowest_rank", "spans", "statements", "stack", "thread", "threads", "time",
+	"timestamp", "traces", "tstart", "tstop", "values", "waiting"};
 
 static const char *const floats[] = {"computation_scaling", "imbalance", "load_balance", "lost",
 	"rank_lost", "share", "speedup"};

@@ -489,7 +489,7 @@ static void add_async(struct numbering *numbers)
 static void add_quantities(struct tev_reading *t)
 {
 	bool has_time = false, has_gpu = false;
-	t->time = t->gpu = t->async_time = PM_REC_BAD;
+	t->time = t->gpu = t->async_time = t->sampled_time = PM_REC_BAD;
 	for (size_t i = 0; i < t->calls.n && !(has_time && has_gpu); i++) {
 		const struct tev_function *f = &t->functions[t->calls.items[i].function];
 		bool comment = t->is_clang && f->is_total;
@@ -503,8 +503,11 @@ static void add_quantities(struct tev_reading *t)
 		t->gpu = pm_rec_metric(t->r, pm_bytes_of("gpu"), pm_bytes_of("ns"));
 	if (t->n_async > 0)
 		t->async_time = pm_rec_metric(t->r, pm_bytes_of("async"), pm_bytes_of("ns"));
+	if (tev_sampled_has(t))
+		t->sampled_time = pm_rec_metric(t->r, pm_bytes_of("sampled"), pm_bytes_of("ns"));
 	/* Most functions are on threads or on GPUs. */
-	if (has_gpu || t->n_async > 0) {
+	if (has_gpu || t->n_async > 0 || t->sampled_time != PM_REC_BAD) {
+		pm_rec_no_zeros(t->r, t->sampled_time);
 		pm_rec_no_zeros(t->r, t->time);
 		pm_rec_no_zeros(t->r, t->gpu);
 		pm_rec_no_zeros(t->r, t->async_time);
@@ -544,6 +547,7 @@ static void report_all(struct tev_reading *t)
 	add_recipe(t);
 	report(t, &t->no_event, "elements are no events: they are left out");
 	report(t, &t->no_ts, "events have no time that can be used: they are left out");
+	report(t, &t->too_long, "parts of CPU profiles are too long: they are left out");
 	report(t, &t->no_dur, "calls have no duration that can be used: they last 0 ns");
 	report(t, &unbegun, "ends have no begin: they are left out");
 	report(t, &unended, "begins have no end: these calls last to the last event");
@@ -563,7 +567,9 @@ void tev_place(struct tev_reading *t)
 {
 	struct numbering n = {.t = t};
 	pair_marks(t);
-	add_quantities(t);
+	bool only_sampled = t->calls.n == 0 && t->n_async == 0 && tev_sampled_has(t);
+	if (!only_sampled)
+		add_quantities(t);
 	uint32_t *order = malloc((t->calls.n + 1) * sizeof(*order));
 	n.order = malloc((t->n_threads + 1) * sizeof(*n.order));
 	n.pid = malloc((t->n_processes + 1) * sizeof(*n.pid));
@@ -599,6 +605,8 @@ void tev_place(struct tev_reading *t)
 		tev_gpu_gap_table(t);
 	if (ok && t->n_async)
 		add_async(&n);
+	if (ok)
+		tev_sampled_place(t, only_sampled);
 	report_all(t);
 	free(order);
 	free(n.order);

@@ -407,7 +407,9 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 	case 'S':
 	case 'F': take_mark(t, e, thread); break;
 	case 'C': tev_count(t, e, t->threads[thread].process); break;
-	default: break;
+	default:
+		if (tev_is_sampled(e))
+			tev_sampled_take(t, e, thread);
 	}
 	if (!t->has_fractions && strchr("XBEbeSF", e->phase) &&
 		(!e->is_exact || e->ts % 1000 != 0 ||
@@ -575,6 +577,7 @@ static void reading_done(struct tev_reading *t)
 	pm_map_done(&t->numbered);
 	pm_arena_done(&t->arena);
 	tev_values_free(t->values);
+	tev_sampled_done(t);
 	free(t->counters);
 	free(t->numbers);
 	free(t->links);
@@ -598,7 +601,7 @@ int tev_read(struct pm_recording *r, struct pm_error *err)
 	t->base = t->origin = t->total_origin = TEV_NO_NUMBER;
 	t->function_keys.arena = t->thread_keys.arena = &t->arena;
 	t->process_keys.arena = t->async_keys.arena = &t->arena;
-	t->counter_keys.arena = &t->arena;
+	t->counter_keys.arena = t->sampled_keys.arena = &t->arena;
 	t->values = tev_values_new(t);
 	int e = read_file(t, err);
 	if (e == 0 && pm_rec_goes_on(r))

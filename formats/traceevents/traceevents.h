@@ -8,6 +8,7 @@
  *	counters.c numbers over time
  *	raw.c      events as they are stored
  *	values.c   numbers of calls that are quantities (-o values)
+ *	sampled.c  CPU profiles of V8 among the events
  *	gpu.c      tables of what GPUs did
  *	format.c   recognises it
  */
@@ -179,6 +180,7 @@ struct tev_thread {
 	int64_t last; /* the latest time of an event; TEV_NO_NUMBER: none */
 	uint32_t first_call;
 	size_t n_calls;
+	uint32_t n_sampled;    /* profiles of it */
 	int64_t number;        /* as of its process */
 	struct pm_bytes shown; /* as the directory is called, once a table needs it */
 };
@@ -239,10 +241,14 @@ struct tev_reading {
 	int64_t base;                 /* of times since 1970, TEV_NO_NUMBER: none */
 	bool at_end;                  /* reading events ended where another one could have begun */
 	uint64_t n_comments;
-	struct tev_problem no_event, no_ts, no_dur, crowded;
+	struct pm_strtab sampled_keys;
+	struct tev_sampled *sampled; /* of sampled.c */
+	size_t n_sampled, sampled_room;
+
+	struct tev_problem no_event, no_ts, no_dur, crowded, too_long;
 	struct tev_paired paired;
 
-	uint32_t time, gpu, async_time, n_calls; /* quantities */
+	uint32_t time, gpu, async_time, sampled_time, n_calls; /* quantities */
 	bool has_lanes, has_gpu;
 };
 
@@ -289,6 +295,17 @@ void tev_values_add(struct tev_reading *t, const struct tev_calls *calls, uint32
 
 /* 0, or -EINVAL if no event has one of the fields: says which there are. */
 int tev_values_check(const struct tev_reading *t, struct pm_error *err);
+
+/* ---- sampled.c ---- */
+
+/* Whether an event is a part of a profile; takes it; whether there are samples, with times. */
+bool tev_is_sampled(const struct tev_event *e);
+void tev_sampled_take(struct tev_reading *t, const struct tev_event *e, uint32_t thread);
+bool tev_sampled_has(const struct tev_reading *t);
+
+/* Tells the recording of them, after all calls; `only`: there are none. */
+void tev_sampled_place(struct tev_reading *t, bool only);
+void tev_sampled_done(struct tev_reading *t);
 
 /* ---- gpu.c ---- */
 

@@ -169,7 +169,7 @@ enum pm_time pmfs_index_time(
 	const struct pmfs_index *x, uint32_t thread, const struct pm_frame *frame)
 {
 	enum pm_time time = pm_time_of(x->threads, thread);
-	if (time == PM_TIME_ASYNC)
+	if (time == PM_TIME_ASYNC || time == PM_TIME_SAMPLED)
 		return time;
 	if (x->profile->gpu_frames)
 		return frame->on_gpu ? PM_TIME_GPUS : PM_TIME_PROCESSORS;

@@ -36,10 +36,11 @@ struct pm_threads {
 };
 
 /*
- * Whose time the time of a thread is. That of GPUs, and of work in flight that no thread does,
- * overlaps with that of processors, so it is a quantity of its own.
+ * Whose time the time of a thread is. That of GPUs, of work in flight that no thread does, and of
+ * samples beside the calls of the same thread, overlaps with that of processors, so it is a
+ * quantity of its own.
  */
-enum pm_time { PM_TIME_PROCESSORS, PM_TIME_GPUS, PM_TIME_ASYNC, PM_N_TIMES };
+enum pm_time { PM_TIME_PROCESSORS, PM_TIME_GPUS, PM_TIME_ASYNC, PM_TIME_SAMPLED, PM_N_TIMES };
 
 static inline enum pm_time pm_time_of(const struct pm_threads *threads, uint32_t thread)
 {
@@ -50,6 +51,8 @@ static inline enum pm_time pm_time_of(const struct pm_threads *threads, uint32_t
 			return PM_TIME_GPUS;
 		if (strcmp(key, "async") == 0)
 			return PM_TIME_ASYNC;
+		if (strcmp(key, "sampled") == 0)
+			return PM_TIME_SAMPLED;
 	}
 	return t->on_gpu ? PM_TIME_GPUS : PM_TIME_PROCESSORS;
 }

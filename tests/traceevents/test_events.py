@@ -107,6 +107,53 @@ class Events(unittest.TestCase):
         self.assertEqual(self.rows(twice, "functions.csv", "-o", "values=bytes")[0]["bytes_excl"], "12")
         self.assertIn("calls have no fields for -o values", self.run_on("a;b 1\n", "functions.csv", "-o", "values=bytes,format=folded").stderr)
 
+    @staticmethod
+    def sampled():
+        def node(number, name, line, **more):
+            return {"id": number, "callFrame": {"functionName": name, "scriptId": 3, "url": "x.js" if line else "", "lineNumber": line - 1,
+                                                "columnNumber": 2}, **more}
+        nodes = [node(1, "(root)", 0), node(2, "(program)", 0, parent=1), node(3, "onclick", 5, parent=1), node(4, "render", 10, parent=3)]
+        return [event("P", "Profile", 1000, id="0x1", args={"data": {"startTime": 1000}}),
+                event("P", "ProfileChunk", 1200, id="0x1", tid=9, args={"data": {
+                    "cpuProfile": {"nodes": nodes, "samples": [2, 3, 4, 4]}, "timeDeltas": [10, 100, 50, 50], "lines": [0, 5, 10, 11]}}),
+                event("P", "ProfileChunk", 1400, id="0x1", tid=9, args={"data": {
+                    "cpuProfile": {"nodes": [node(5, "layout", 20, parent=4)], "samples": [5, 4, 3, 77, 2]},
+                    "timeDeltas": [50, 50, 50, 30, 10], "endTime": 1450}})]
+
+    def test_cpu_profiles_are_lanes_of_their_threads(self):
+        events = [event("X", "RunTask", 1000, dur=500), event("X", "Profile", 1010, dur=400), *self.sampled()]
+        for path in ("contexts.csv", "windows/0us-500us/contexts.csv"):
+            self.assertEqual([tuple(row[c] for c in ("depth", "time_ns_incl", "sampled_ns_excl", "sampled_ns_incl", "calls", "line", "name"))
+                              for row in self.rows(events, path)],
+                             [("0", "500000", "", "", "1", "", "RunTask"), ("1", "400000", "", "", "1", "", "Profile"),
+                              ("0", "", "150000", "150000", "2", "", "(program)"), ("0", "", "80000", "280000", "1", "5", "onclick"),
+                              ("1", "", "150000", "200000", "1", "10", "render"), ("2", "", "50000", "50000", "1", "20", "layout")])
+        trace = self.rows(events, "threads/process=1/thread=1/sampled=1/trace.csv")
+        self.assertEqual([tuple(row[c] for c in ("time_ns", "duration_ns", "self_ns", "depth", "name")) for row in trace],
+                         [("10000", "100000", "100000", "0", "(program)"), ("110000", "280000", "80000", "0", "onclick"),
+                          ("160000", "200000", "150000", "1", "render"), ("260000", "50000", "50000", "2", "layout"),
+                          ("400000", "50000", "50000", "0", "(program)")])
+        self.assertEqual(json.loads(self.cat(events, "info.json"))["threads"], 1)
+        self.assertIn("Samples by sampled_ns_excl", self.cat(events, "summary.txt"))
+        self.assertIn("1 samples of nodes that are not there", self.cat(events, "damage.csv"))
+
+    def test_cpu_profiles_alone_are_samples(self):
+        events = self.sampled() + [event("M", "thread_name", 0, args={"name": "Main"})]
+        self.assertEqual(json.loads(self.cat(events, "info.json"))["contexts_are"], "samples")
+        self.assertEqual({row["name"]: row["time_ns_excl"] for row in self.rows(events, "functions.csv")},
+                         {"onclick": "80000", "render": "150000", "layout": "50000", "(program)": "150000"})
+        self.assertEqual([(row["path"], row["thread_name"], row["samples"]) for row in self.rows(events, "threads.csv")],
+                         [("threads/process=1/thread=1", "Main", "8")])
+
+    def test_deep_samples_end_in_bounded_traces(self):
+        nodes = [{"id": 2 * i + k, "callFrame": {"functionName": f"f{k}", "url": ""}, **({"parent": 2 * i + k - 2} if i else {})}
+                 for i in range(2000) for k in (0, 1)]
+        whole = {"nodes": nodes, "samples": [3998, 3999] * 300, "timeDeltas": [1] * 600, "startTime": 0, "endTime": 700}
+        events = [event("X", "a", 0, dur=700), event("I", "CpuProfile", 700, args={"data": {"cpuProfile": whole}})]
+        self.assertEqual({row["name"]: row["sampled_ns_excl"] for row in self.rows(events, "functions.csv")},
+                         {"a": "", "f0": "300000", "f1": "399000"})
+        self.assertIn("in no trace: their stacks are too deep", self.cat(events, "damage.csv"))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -267,7 +267,8 @@ uint32_t pmfs_gpu_column(const struct pmfs_columns *c, enum pm_role role)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->columns[i].role == role && c->columns[i].group != c->columns[0].group &&
-			strcmp(c->columns[i].base, "gpu_ns") == 0)
+			(strcmp(c->columns[i].base, "gpu_ns") == 0 ||
+				strcmp(c->columns[i].base, "sampled_ns") == 0))
 			return i;
 	return PM_NONE;
 }
@@ -314,7 +315,10 @@ int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 	uint32_t own = pmfs_gpu_column(c, PM_ROLE_EXCLUSIVE);
 	double busy = pmfs_gpu_busy(f, totals);
 	if (own != PM_NONE)
-		return busy > 0 ? add_kernels(out, f, own, "GPU", busy, err) : 0;
+		return busy > 0
+			? add_kernels(out, f, own,
+				  is_gpu_time(&c->columns[own]) ? "GPU" : "Samples", busy, err)
+			: 0;
 	for (uint32_t i = c->n; i-- > 0;) {
 		if (!is_gpu_row(c, totals, i))
 			continue;

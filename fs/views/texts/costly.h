@@ -39,13 +39,13 @@ enum { PMFS_TEXT_ROWS = 100 };
 void pmfs_add_function_table(struct pm_text *out, const struct pmfs_costly *c);
 
 /*
- * The column of the time of GPUs in a profile whose primary quantity is that of processors:
- * PM_ROLE_INCLUSIVE or PM_ROLE_EXCLUSIVE. PM_NONE: there is none, as in all but windows and trace
- * events.
+ * The column of the time of GPUs, or of samples beside calls, in a profile whose primary quantity
+ * is that of processors: PM_ROLE_INCLUSIVE or PM_ROLE_EXCLUSIVE. PM_NONE: there is none, as in all
+ * but windows and trace events.
  */
 uint32_t pmfs_gpu_column(const struct pmfs_columns *c, enum pm_role role);
 
-/* Of that column: the time in which GPUs were busy. */
+/* Of that column: the time in which something ran. */
 double pmfs_gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals *totals);
 
 /* GPU operations by kind, and kernels if another quantity is primary. */
