@@ -352,6 +352,12 @@ bool pm_scan_key(struct pm_scan *s, struct pm_bytes *ret)
 
 bool pm_scan_item(struct pm_scan *s)
 {
+	/* Nearly always there is one comma, and the value behind it. */
+	if (s->b.len - s->at >= 2 && s->b.p[s->at] == ',' && s->b.p[s->at + 1] > ',' &&
+		s->b.p[s->at + 1] != ']' && !s->code) {
+		s->at++;
+		return true;
+	}
 	int c = next_byte(s, NULL, ',');
 	if (c < 0)
 		cut_here(s);

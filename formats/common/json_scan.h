@@ -89,6 +89,30 @@ bool pm_scan_key(struct pm_scan *s, struct pm_bytes *ret);
 bool pm_scan_item(struct pm_scan *s);
 bool pm_scan_top_item(struct pm_scan *s);
 
+/*
+ * The quick way through lists of numbers, in a loop over pm_scan_item: takes the value that is next
+ * if it is an integer of at most 18 digits and its end is in the window. Otherwise false, and
+ * nothing is passed over.
+ */
+static inline bool pm_scan_integer(struct pm_scan *s, int64_t *ret)
+{
+	enum { MOST_DIGITS = 18 };
+	size_t at = s->at;
+	bool negative = at < s->b.len && s->b.p[at] == '-';
+	size_t first = at += negative;
+	int64_t n = 0;
+	for (; at < s->b.len && (uint8_t)(s->b.p[at] - '0') < 10; at++) {
+		if (at - first == MOST_DIGITS)
+			return false;
+		n = n * 10 + (s->b.p[at] - '0');
+	}
+	if (at == first || at == s->b.len || s->code || (s->b.p[at] != ',' && s->b.p[at] != ']'))
+		return false;
+	s->at = at;
+	*ret = negative ? -n : n;
+	return true;
+}
+
 /* Takes the next value as a whole, valid until the next call; PM_SCAN_NOTHING if it is broken. */
 enum pm_scan_kind pm_scan_value(struct pm_scan *s, struct pm_scan_value *ret);
 

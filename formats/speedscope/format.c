@@ -10,6 +10,7 @@
 
 #include "formats/builder/builder.h"
 #include "formats/common/list.h"
+#include "formats/common/paths.h"
 #include "profmount/limits.h"
 
 enum unit { UNIT_TIME, UNIT_BYTES, UNIT_NONE, N_UNITS };
@@ -61,6 +62,11 @@ struct reading {
 	uint32_t samples, calls; /* quantities */
 	uint32_t no_stack;
 	int64_t shift; /* to times that are not negative */
+
+	/* Stacks of all sampled profiles by their frames, and the context of each. */
+	struct pm_paths paths;
+	uint32_t *contexts;
+	size_t context_room;
 
 	/* Of the profile at hand: */
 	uint32_t *stacks; /* contexts; PM_REC_BAD: refers to what is not there */
@@ -361,6 +367,42 @@ static uint32_t enter_frame(struct reading *t, uint32_t parent, uint32_t frame)
 
 /* ---- sampled profiles ---- */
 
+/* The next value as an index below n, PM_NONE if it is none. */
+static uint32_t take_index(struct reading *t, size_t n)
+{
+	struct pm_scan_value v;
+	int64_t i;
+	if (pm_scan_integer(&t->s, &i))
+		return i >= 0 && (uint64_t)i < n ? (uint32_t)i : PM_NONE;
+	pm_scan_value(&t->s, &v);
+	return index_of(&v, n);
+}
+
+/*
+ * The context of a stack with one frame more, `*path` and then `path` again; both PM_REC_BAD after
+ * a frame that is not there. What a stack becomes is looked up by frame, once a call path: there
+ * are two contexts a frame, and a stack has many.
+ */
+static void add_frame(struct reading *t, uint32_t frame, uint32_t *path)
+{
+	uint32_t above = *path, known = t->paths.n;
+	if (frame == PM_NONE || above == PM_REC_BAD) {
+		*path = PM_REC_BAD;
+		return;
+	}
+	uint32_t at = pm_paths_child(&t->paths, above, frame);
+	if (at == PM_NONE || at == PM_PATHS_FULL ||
+		!room(t, &t->contexts, at, &t->context_room, sizeof(*t->contexts))) {
+		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the samples");
+		*path = PM_REC_BAD;
+		return;
+	}
+	if (at == known)
+		t->contexts[at] = enter_frame(
+			t, above == PM_REC_NONE ? PM_REC_NONE : t->contexts[above], frame);
+	*path = at;
+}
+
 /* The stacks of the list that is next. */
 static void read_stacks(struct reading *t)
 {
@@ -368,22 +410,16 @@ static void read_stacks(struct reading *t)
 	if (!enter_list(t))
 		return;
 	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
-		uint32_t context = PM_REC_NONE;
+		uint32_t path = PM_REC_NONE;
 		bool good = enter_list(t);
-		while (good && pm_scan_item(&t->s)) {
-			struct pm_scan_value v;
-			pm_scan_value(&t->s, &v);
-			uint32_t frame = index_of(&v, t->n_frames);
-			context = frame == PM_NONE || context == PM_REC_BAD
-				? PM_REC_BAD
-				: enter_frame(t, context, frame);
-		}
+		while (good && pm_scan_item(&t->s))
+			add_frame(t, take_index(t, t->n_frames), &path);
 		if (t->s.code ||
 			!room(t, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks)))
 			return;
-		t->stacks[t->n_stacks++] = !good ? PM_REC_BAD
-			: context == PM_REC_NONE ? no_stack(t)
-						 : context;
+		t->stacks[t->n_stacks++] = !good || path == PM_REC_BAD ? PM_REC_BAD
+			: path == PM_REC_NONE                          ? no_stack(t)
+								       : t->contexts[path];
 	}
 }
 
@@ -656,7 +692,10 @@ static int read(struct pm_recording *r, struct pm_error *err)
 		return pm_error_plain(err, -ENOMEM);
 	t->r = r;
 	t->no_stack = PM_REC_NONE;
-	int e = read_all(t, err);
+	int e = pm_paths_init(&t->paths, PM_LIMIT_ITEMS) == 0 ? read_all(t, err)
+							      : pm_error_plain(err, -ENOMEM);
+	pm_paths_done(&t->paths);
+	free(t->contexts);
 	free(t->frames);
 	free(t->profiles);
 	free(t->stacks);

@@ -321,6 +321,46 @@ static void test_decimals_are_exact(void **state)
 	}
 }
 
+/* The quick way takes integers, and leaves everything else where it is. */
+static void test_integers(void **state)
+{
+	static const char text[] =
+		"[1,-20, 3,,4 ,5.5,\"6\",123456789012345678,1234567890123456789,-,7,"
+		"8]";
+	static const int64_t want[] = {
+		1, -20, 3, 4, 5, 6, 123456789012345678, 1234567890123456789, 0, 7, 8};
+	enum { N = sizeof(want) / sizeof(*want) };
+	for (size_t step = 1; step < 100; step += 3) {
+		struct feed f = {.whole = pm_bytes_of(text), .step = step, .most = 100};
+		struct pm_scan s = scan_of_feed(&f);
+		size_t n = 0, quick = 0;
+		assert_true(pm_scan_enter(&s));
+		for (; pm_scan_item(&s); n++) {
+			struct pm_scan_value v;
+			int64_t i;
+			assert_true(n < N);
+			if (pm_scan_integer(&s, &i)) {
+				quick++;
+			} else {
+				pm_scan_value(&s, &v);
+				pm_scan_decimal(v.text, 0, &i);
+				i -= n == 4; /* 5.5 is rounded up */
+			}
+			assert_int_equal(i, want[n]);
+		}
+		assert_int_equal(n, N);
+		assert_int_equal(s.code, 0);
+		if (step >= sizeof(text))
+			assert_int_equal(quick, 6); /* of 4, white space follows */
+		free(f.block);
+	}
+	struct pm_scan cut = pm_scan_of(pm_bytes_of("[1,23"));
+	int64_t i;
+	assert_true(pm_scan_enter(&cut) && pm_scan_item(&cut) && pm_scan_integer(&cut, &i));
+	assert_true(pm_scan_item(&cut));
+	assert_false(pm_scan_integer(&cut, &i)); /* there may be more digits */
+}
+
 static void test_doubles(void **state)
 {
 	assert_true(pm_scan_double(pm_bytes_of("0.1")) == 0.1);
@@ -346,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_values_longer_than_a_window),
 		cmocka_unit_test(test_begins_again_at_a_position),
 		cmocka_unit_test(test_decimals_are_exact),
+		cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_doubles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
