@@ -353,6 +353,7 @@ static void check_report(struct walk *w)
 		{"time-", "-0-2.js"}, {"source-", ".js"}, {"table-", "-0.js"}, {"table-6", "-0.js"},
 		{"table-", "-1.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
 	check_report_document(w, "start.js");
+	check_report_document(w, "categories.js");
 	check_report_document(w, "sources.js");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < 24; i++) {

@@ -170,11 +170,12 @@ static void count_function(struct pmfs_instance *in)
 static void count_report(struct pmfs_instance *in)
 {
 	static const char *const names[] = {"start", "functions-0-0", "functions-0-1", "function-0",
-		"function-1", "up-0-0", "up-1-1", "hot-0", "path-1", "functioncosts-0-0",
-		"stack-1-0", "sandwich-0-0", "sandwich-1-0", "children-0-0", "children-1-0",
-		"flame-0-0", "flame-1-1", "flame-900-0", "threadflame-0-0", "threadfunctions-0-0",
-		"threads-0", "costs-0-0", "costs-1-0", "time-1-0-63", "time-1-0-3", "time-5-0-40",
-		"sources", "source-1", "table-5-0", "table-6-0", "table-64-0", "plot-0"};
+		"function-1", "up-0-0", "up-1-1", "categories", "hot-0", "path-1",
+		"functioncosts-0-0", "stack-1-0", "sandwich-0-0", "sandwich-1-0", "children-0-0",
+		"children-1-0", "flame-0-0", "flame-1-1", "flame-900-0", "threadflame-0-0",
+		"threadfunctions-0-0", "threads-0", "costs-0-0", "costs-1-0", "time-1-0-63",
+		"time-1-0-3", "time-5-0-40", "sources", "source-1", "table-5-0", "table-6-0",
+		"table-64-0", "plot-0"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "report/%s.js", names[i]);

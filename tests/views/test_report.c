@@ -18,8 +18,8 @@ static bool finds(const char *name, struct pmfs_report_key *key)
 static void test_names_have_one_spelling(void **state)
 {
 	static const char *const good[] = {"start.js", "functions-0-0.js", "function-4294967295.js",
-		"hot-7.js", "path-7.js", "sources.js", "children-0-1048575.js", "flame-7-4095.js",
-		"time-1-16383-63.js", "threads-12.js"};
+		"hot-7.js", "path-7.js", "sources.js", "categories.js", "children-0-1048575.js",
+		"flame-7-4095.js", "time-1-16383-63.js", "threads-12.js"};
 	static const char *const bad[] = {"", ".js", "start", "start.js ", "start-0.js",
 		"functions.js", "functions-.js", "functions-00-0.js", "functions-+1-0.js",
 		"functions- 1-0.js", "functions--1-0.js", "functions-0.js",
@@ -107,7 +107,7 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_has(m, "start", "\"whole\":10");
-	assert_has(m, "start", "\"categories\":[[\"\",3,[10,10]]]");
+	assert_has(m, "categories", "[[\"\",3,[10,10]]]");
 	assert_has(m, "hot-1", "[[0,10,\"main\",\"m.c\",10,");
 	assert_has(m, "functions-0-0", "\"f\",\"/bin/app\",\"m.c\",20,");
 	assert_has(m, "functions-0-0", "[4,4],");
@@ -115,6 +115,7 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	assert_data(m, "functions-0-9", "null");
 	assert_data(m, "functions-1-0", "[]");
 	assert_has(m, "function-2", "\"callees\":[[0,");
+	assert_has(m, "function-2", "\"names\":{\"0\":\"");
 	assert_has(m, "function-2", "\"times\":null}");
 	assert_has(m, "function-2", "\"context\":0,");
 	assert_has(m, "path-1", "[[0,1,\"main\",\"function\",");
@@ -304,8 +305,9 @@ static void test_calls_are_in_the_tiles_of_their_time(void **state)
 
 static void test_no_text_ends_the_script(void **state)
 {
-	static const char *const names[] = {"start", "functions-0-0", "function-0", "children-1-0",
-		"flame-0-0", "threadflame-0-0", "time-1-0-63", "stack-1-0", "hot-1", "path-2"};
+	static const char *const names[] = {"start", "functions-0-0", "function-0", "function-2",
+		"children-1-0", "flame-0-0", "threadflame-0-0", "time-1-0-63", "stack-1-0", "hot-1",
+		"path-2"};
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_has(m, "functions-0-0", "\\u003c/script>\\u003c!--");
@@ -358,6 +360,19 @@ static void test_a_title_that_cannot_be_read_fails_the_page(void **state)
 	views_done(m, f);
 }
 
+/* It is read again for each directory that one opens, over networks, too. */
+static void test_the_page_is_small(void **state)
+{
+	struct fake *f = small();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_doc doc = {.kind = PM_DOC_TEXT, .text = {.self = m}};
+	struct pm_text out = {.p = NULL};
+	assert_int_equal(pmfs_report_page_render(&doc, &out, NULL), 0);
+	assert_in_range(out.len, 1, 200000);
+	pm_text_done(&out);
+	views_done(m, f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_calls_are_in_the_tiles_of_their_time),
 		cmocka_unit_test(test_no_text_ends_the_script),
 		cmocka_unit_test(test_numbers_beyond_the_profile_are_null),
+		cmocka_unit_test(test_the_page_is_small),
 		cmocka_unit_test(test_a_title_that_cannot_be_read_fails_the_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,17 +15,20 @@ struct pmfs_report {
 	uint32_t n[3];
 	struct pm_json json;
 	struct pm_text scratch;
+	uint32_t *named; /* rows of functions.csv, whose names pmfs_report_names writes */
+	size_t n_named, room;
+	bool unnamed; /* there was no memory for all of them */
 };
 
 /* Each writes one JSON value, `null` for numbers that are out of range. 0 or a negative errno. */
 typedef int pmfs_report_fn(struct pmfs_report *r, struct pm_error *err);
 
-pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_functions,
-	pmfs_report_function, pmfs_report_up, pmfs_report_hot, pmfs_report_path,
-	pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame, pmfs_report_sandwich,
-	pmfs_report_threads, pmfs_report_costs, pmfs_report_function_costs, pmfs_report_time,
-	pmfs_report_stack, pmfs_report_sources, pmfs_report_source, pmfs_report_table,
-	pmfs_report_plot;
+pmfs_report_fn pmfs_report_start, pmfs_report_categories, pmfs_report_functions,
+	pmfs_report_thread_functions, pmfs_report_function, pmfs_report_up, pmfs_report_hot,
+	pmfs_report_path, pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame,
+	pmfs_report_sandwich, pmfs_report_threads, pmfs_report_costs, pmfs_report_function_costs,
+	pmfs_report_time, pmfs_report_stack, pmfs_report_sources, pmfs_report_source,
+	pmfs_report_table, pmfs_report_plot;
 
 /*
  * Writes a document as the script FUNCTION("KEY", DATA); pmfs_report_has is true for the key. 0 or
@@ -40,6 +43,17 @@ pmfs_report_fn pmfs_report_counters;
 
 /* The cells of a row as an array. */
 void pmfs_report_cells(struct pmfs_report *r, const double *cells);
+
+struct pmfs_functions;
+
+/* The row of a function in functions.csv, which is named later; -1 for PM_NONE. */
+void pmfs_report_row(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t function);
+
+/*
+ * Appends the names of the rows that were written, as {"ROW": name}: whoever shows them needs no
+ * chunk of functions.csv for each. 0 or a negative errno.
+ */
+int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err);
 
 /* A cell of a table: numbers as numbers, hexadecimal and text as text, empty as null. */
 void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);

@@ -1,6 +1,10 @@
 /* Functions: rows of the flat profile, and one function with those around it. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
@@ -85,6 +89,43 @@ int pmfs_report_thread_functions(struct pmfs_report *r, struct pm_error *err)
 	return 0;
 }
 
+/* ---- names of functions that other data refers to ---- */
+
+void pmfs_report_row(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t function)
+{
+	uint32_t row = function == PM_NONE ? PM_NONE : f->row[function];
+	pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+	if (row == PM_NONE || r->unnamed)
+		return;
+	r->unnamed = pm_list_room(&r->named, r->n_named, &r->room, sizeof(*r->named)) < 0;
+	if (!r->unnamed)
+		r->named[r->n_named++] = row;
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+{
+	char key[16];
+	if (r->unnamed || pm_sort(r->named, r->n_named, sizeof(*r->named), by_row) < 0)
+		return pmfs_no_memory(err);
+	pm_json_key(&r->json, "names");
+	pm_json_open(&r->json, '{');
+	for (size_t i = 0; i < r->n_named; i++) {
+		if (i > 0 && r->named[i] == r->named[i - 1])
+			continue;
+		snprintf(key, sizeof(key), "%" PRIu32, r->named[i]);
+		pm_json_key(&r->json, key);
+		pm_json_text(&r->json, pmfs_function_name(f, r->named[i]));
+	}
+	pm_json_close(&r->json, '}');
+	return 0;
+}
+
 /* ---- one function ---- */
 
 /*
@@ -105,10 +146,8 @@ static void write_calls(struct pmfs_report *r, const struct pmfs_functions *f,
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = first[function]; i < end; i++) {
 		const struct pmfs_call_edge *call = &calls->calls[list[i]];
-		uint32_t other = callers ? call->caller : call->callee;
-		uint32_t row = other == PM_NONE ? PM_NONE : f->row[other];
 		pm_json_open(&r->json, '[');
-		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		pmfs_report_row(r, f, callers ? call->caller : call->callee);
 		pm_json_text(&r->json, r->tree->texts[call->file]);
 		pm_json_u64(&r->json, call->line);
 		if (call->calls == PMFS_UNCOUNTED)
@@ -167,12 +206,14 @@ int pmfs_report_function(struct pmfs_report *r, struct pm_error *err)
 	write_row(r, f, colours, row);
 	write_calls(r, f, calls, f->function[row], true);
 	write_calls(r, f, calls, f->function[row], false);
+	e = pmfs_report_names(r, f, err);
 	pm_json_key(&r->json, "context");
 	if (pmfs_function_count(f, row) > 0)
 		pm_json_u64(&r->json, f->contexts[f->first[row]]);
 	else
 		pm_json_null(&r->json);
-	e = write_times(r, f->function[row], err);
+	if (e == 0)
+		e = write_times(r, f->function[row], err);
 	pm_json_close(&r->json, '}');
 	return e;
 }

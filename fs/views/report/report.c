@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/affix.h"
@@ -40,6 +41,7 @@ static const struct kind {
 	{"plot", 1, {0, 0}, pmfs_report_plot},
 	{"hot", 1, {0, 0}, pmfs_report_hot},
 	{"path", 1, {0, 0}, pmfs_report_path},
+	{"categories", 0, {0, 0}, pmfs_report_categories},
 };
 
 enum {
@@ -150,6 +152,7 @@ int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const ch
 	pm_text_printf(out, "%s(\"%s\",", function, name);
 	e = kind->write(&r, err);
 	pm_text_str(out, ");\n");
+	free(r.named);
 	pm_text_end(&r.scratch, out);
 	return e < 0 ? e : pm_text_status(out);
 }

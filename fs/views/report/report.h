@@ -3,7 +3,8 @@
  * each document of report/ is a script `pm.take("KEY", DATA)` of bounded size, which is rendered
  * when the page needs it. Documents are found by name and never listed.
  *
- *   start.js                   what the page begins with: columns, totals, categories, tables
+ *   start.js                   what the page begins with: columns, totals, tables
+ *   categories.js              rows of categories.csv
  *   functions-CHUNK-ORDER.js   rows of functions.csv, PMFS_REPORT_ROWS at a time; ORDER 0: in its
  *                              order, else the highest in column ORDER - 1 first
  *   function-ROW.js            callers and callees of a function

@@ -25,6 +25,7 @@ enum {
 	BOTTOM_UP = 20000000, /* contexts that are read for the callers of all these functions */
 	SOURCES = 200,
 	TIMES = 15, /* tiles: the run, its halves, quarters and eighths */
+	STACKS = 8, /* threads whose call paths over time are there */
 };
 
 struct sending {
@@ -110,9 +111,12 @@ static int add_columns(struct sending *s, struct pm_error *err)
 static int add_times(struct sending *s, uint32_t n_threads, struct pm_error *err)
 {
 	int e = 0;
-	for (uint32_t tile = 1; e == 0 && tile <= TIMES; tile++)
+	for (uint32_t tile = 1; e == 0 && tile <= TIMES; tile++) {
 		for (uint32_t page = 0; e == 0 && page * PMFS_REPORT_THREADS < n_threads; page++)
 			e = add(s, err, "time-%u-%u-63.js", tile, page);
+		for (uint32_t i = 0; e == 0 && n_threads <= STACKS && i < n_threads; i++)
+			e = add(s, err, "stack-%u-%u.js", tile, i);
+	}
 	return e;
 }
 
@@ -188,7 +192,8 @@ int pmfs_report_send(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	int e = pmfs_model_tree(m, &tree, err);
 	if (e == 0)
 		e = pmfs_model_threads(m, &threads, err);
-	if (e < 0 || (e = add(&s, err, "start.js")) < 0 || (e = add_columns(&s, err)) < 0)
+	if (e < 0 || (e = add(&s, err, "start.js")) < 0 ||
+		(e = add(&s, err, "categories.js")) < 0 || (e = add_columns(&s, err)) < 0)
 		return e;
 	for (uint32_t i = 0; e == 0 && i < threads->n; i += PMFS_REPORT_ROWS)
 		e = add(&s, err, "threads-%u.js", i / PMFS_REPORT_ROWS);

@@ -87,10 +87,9 @@ static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
 		const struct pm_line *line = &l->lines[l->by_place[at]];
 		if (line->file != file)
 			break;
-		uint32_t row = line->function == PM_NONE ? PM_NONE : f->row[line->function];
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, line->line);
-		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		pmfs_report_row(r, f, line->function);
 		pmfs_report_cells(r, l->cells + (size_t)l->by_place[at] * r->columns->n);
 		pm_json_u64(&r->json, place[l->by_place[at]]);
 		pm_json_close(&r->json, ']');
@@ -100,7 +99,8 @@ static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
 
 /* By line: [line, number of the text's file, its name, how often, ns or null, [rows of its subs]]
  */
-static void write_evals(struct pmfs_report *r, const struct pmfs_sites *sites)
+static void write_evals(
+	struct pmfs_report *r, const struct pmfs_functions *f, const struct pmfs_sites *sites)
 {
 	pm_json_key(&r->json, "evals");
 	pm_json_open(&r->json, '[');
@@ -114,7 +114,7 @@ static void write_evals(struct pmfs_report *r, const struct pmfs_sites *sites)
 		pm_json_f64(&r->json, eval->ns);
 		pm_json_open(&r->json, '[');
 		for (uint32_t k = 0; k < eval->n_subs; k++)
-			pm_json_u64(&r->json, sites->subs[eval->first + k]);
+			pmfs_report_row(r, f, f->function[sites->subs[eval->first + k]]);
 		pm_json_close(&r->json, ']');
 		pm_json_close(&r->json, ']');
 	}
@@ -136,10 +136,9 @@ static int write_sites(
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
 		const struct pmfs_call_edge *call = &sites.calls->calls[sites.rows[i]];
-		uint32_t row = call->callee == PM_NONE ? PM_NONE : f->row[call->callee];
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, call->line);
-		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		pmfs_report_row(r, f, call->callee);
 		if (call->calls == PMFS_UNCOUNTED)
 			pm_json_null(&r->json);
 		else
@@ -148,7 +147,7 @@ static int write_sites(
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	write_evals(r, &sites);
+	write_evals(r, f, &sites);
 	pmfs_sites_done(&sites);
 	return 0;
 }
@@ -205,6 +204,8 @@ int pmfs_report_source(struct pmfs_report *r, struct pm_error *err)
 	write_costs(r, l, f, place, r->n[0]);
 	free(place);
 	e = write_sites(r, f, r->n[0], err);
+	if (e == 0)
+		e = pmfs_report_names(r, f, err);
 	if (e == 0)
 		e = write_text(r, r->n[0], err);
 	pm_json_close(&r->json, '}');

@@ -96,13 +96,12 @@ int pmfs_report_hot(struct pmfs_report *r, struct pm_error *err)
 }
 
 /* Rows of categories.csv: [name, contexts, [cells]] */
-static int write_categories(struct pmfs_report *r, struct pm_error *err)
+int pmfs_report_categories(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pmfs_category_sums *s;
 	int e = pmfs_category_sums(r->model, &s, err);
 	if (e < 0)
 		return e;
-	pm_json_key(&r->json, "categories");
 	pm_json_open(&r->json, '[');
 	for (uint32_t k = 0; k < s->n; k++) {
 		uint32_t category = s->order[k];
@@ -214,8 +213,6 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 	write_columns(r, totals);
 	write_palette(r);
 	e = write_counts(r, functions, err);
-	if (e == 0)
-		e = write_categories(r, err);
 	if (e == 0)
 		e = pmfs_report_documents(r, err);
 	if (e == 0)

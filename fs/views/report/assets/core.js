@@ -79,7 +79,12 @@ const NS = { sec: 1e9, s: 1e9, seconds: 1e9, msec: 1e6, ms: 1e6, usec: 1e3, us: 
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const BYTES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]];
 const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
-const count = value => Math.round(value).toLocaleString("en");
+/* 12,345.5; toLocaleString would take longer the first time than all else that a view does. */
+const grouped = text => {
+  const [whole, part] = text.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? "." + part : "");
+};
+const count = value => grouped(String(Math.round(value)));
 const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 
 /* Decimals that make `n` significant digits, of a number from 1 on. */
@@ -126,6 +131,13 @@ function share(value, whole) {
  */
 const number = (text, cell) => h("span", { class: "value", "data-cell": cell }, text);
 
+/* Where a window is narrow, names need the room of what is less often looked at. */
+const isNarrow = () => innerWidth < 1300;
+/* Of costs with bars and shares, of amounts below a title. */
+const costWidth = () => isNarrow() ? "13em" : "15em", amountWidth = title => Math.max(isNarrow() ? 6 : 8, 2 + title.length * 0.5) + "em";
+/* Without the unit where the column is called like it. */
+const unitIn = (label, unit) => label === unit ? "" : unit;
+
 /* A cost with its share of a whole, and a bar: of that whole, or of the greatest of its column. */
 const cost = (value, unit, whole, cell, most) => value === null || value === undefined ? "" :
   h("span", { class: "cost" }, bar(value, most || whole), number(amount(tidy(value, whole), unit), cell), h("span", { class: "share", "data-share": cell, "data-whole": whole }, share(tidy(value, whole), whole)));
@@ -160,10 +172,10 @@ function nameOf(name, more) {
     [["head", 0, wider], ["mid", wider, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
 }
 
-/* A path: the name of its file stays. */
+/* A path: the name of its file stays, and which eval it is. */
 function pathOf(path) {
-  const at = path.length - fileName(path).length;
-  return h("span", { class: "name", title: path.slice(0, 2000) }, at > 0 ? h("span", { class: "head" }, path.slice(0, at)) : null, h("span", { class: "tail" }, path.slice(at)));
+  const is = path.match(/^\(eval[^)]*\)\[/), from = is ? is[0].length : 0, at = Math.max(from, path.lastIndexOf("/") + 1);
+  return h("span", { class: "name", title: path.slice(0, 2000) }, [["tail", 0, from], ["head", from, at], ["tail", at, path.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, path.slice(a, b))));
 }
 
 const views = []; /* {id, title, shown(), show(box)}, in the order of the files */
@@ -305,10 +317,10 @@ const closeButton = change => h("button", { type: "button", title: "Close", "ari
 /*
  * A table of any length: rows are made for what is in sight. `columns`: {title, cell(row, i) → node or text, number, sort,
  * width, grow}; `least`: how many characters all of them need. Rows that are not there yet are asked for with missing(i).
- * `rows` may grow: call refresh().
+ * `rows` may grow: call refresh(). Nothing is made before the table has its height; `begin`: the row that is in sight then.
  */
 const ROW_HEIGHT = 24;
-function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, missing }) {
+function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, missing, begin }) {
   const head = h("tr", {}, columns.map((column, i) => {
     const sorted = sort && sort.column === i;
     const content = column.sort ? h("button", { type: "button", onclick: () => onsort(i) }, column.title + (sorted ? sort.down ? " ▾" : " ▴" : "")) : column.title;
@@ -320,8 +332,12 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, m
   const box = h("div", { class: "scroll", tabindex: "0" }, table);
   let first = -1, last = -1;
   function draw(force) {
-    const from = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - 10);
-    const to = Math.min(rows.length, from + Math.ceil((box.clientHeight || 600) / ROW_HEIGHT) + 20);
+    const height = box.clientHeight;
+    if (!height) return;
+    const place = begin > 8 ? Math.max(0, Math.min((begin - 8) * ROW_HEIGHT, rows.length * ROW_HEIGHT + head.offsetHeight - height)) : 0, top = place || box.scrollTop;
+    begin = 0;
+    const from = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4);
+    const to = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT) + 8);
     if (!force && from === first && to === last) return;
     first = from;
     last = to;
@@ -342,9 +358,10 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, m
       made.push(line);
     }
     body.replaceChildren(above, ...made, below);
+    if (place) box.scrollTop = top;
   }
   box.addEventListener("scroll", () => draw(false), { passive: true });
-  new ResizeObserver(() => draw(true)).observe(box);
+  new ResizeObserver(() => draw(false)).observe(box);
   return { box, refresh(next) { if (next) rows = next; draw(true); } };
 }
 
@@ -377,7 +394,7 @@ function ticks(low, high, n, unit) {
   const decimals = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / (step * scale)) - 1e-9))); /* two steps differ */
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && found.length < 100; i++) {
     const value = i * step;
-    found.push([value, value === 0 ? "0" : (value * scale / size).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) + (name && " " + name)]);
+    found.push([value, value === 0 ? "0" : grouped((value * scale / size).toFixed(decimals)) + (name && " " + name)]);
   }
   return found;
 }

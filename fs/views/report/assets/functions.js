@@ -63,17 +63,17 @@ async function threadFunctions(thread) {
 
 /* `whole(g)` is what shares are of; null: none are shown. */
 function functionColumns(whole) {
-  const g = group(), beside = state.fn >= 0, width = beside ? innerWidth > 1500 ? "13em" : "10.5em" : "15em", columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
-  const amountOf = (title, of, i, of_g) => ({ title, key: i, number: true, width: of ? width : "10em", sort: true, hint: `${start.columns[i].name}, ${of || ""}`,
-    cell: f => of ? cost(f.cells[i], of_g.unit, whole(of_g), functionCell(f, i)) : f.cells[i] === null ? "" : number(amount(f.cells[i], of_g.unit), functionCell(f, i)) });
+  const g = group(), beside = state.fn >= 0, width = beside ? innerWidth > 1500 ? "13em" : "10.5em" : costWidth(), columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
+  const amountOf = (title, of, i, of_g) => ({ title, key: i, number: true, width: of ? width : amountWidth(title), sort: true, hint: `${start.columns[i].name}, ${of || ""}`,
+    cell: f => of ? cost(f.cells[i], of_g.unit, whole(of_g), functionCell(f, i)) : f.cells[i] === null ? "" : number(amount(f.cells[i], unitIn(title, of_g.unit)), functionCell(f, i)) });
   const of = state.thread >= 0 ? "of this thread" : OF();
   if (g.own >= 0) columns.push(amountOf("own", of, g.own, g));
   if (g.all >= 0) columns.push(amountOf("with callees", of, g.all, g));
   if (g.count >= 0) columns.push(amountOf(g.label, "", g.count, g));
   for (const other of groups) if (other !== g && other.count >= 0 && other.whole > 0) columns.push(amountOf(other.label, "", other.count, other));
   if (beside) return columns.slice(0, 3);
-  columns.push({ title: "category", cell: f => f.category, width: "6em" });
-  columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: "13em" });
+  if (!isNarrow()) columns.push({ title: "category", cell: f => f.category, width: "6em" });
+  if (!isNarrow() || columns.length < 4) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: "13em" });
   return columns;
 }
 
@@ -127,24 +127,26 @@ views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
   if (state.fn >= 0) showFunction(detail, state.fn).catch(error => failed(detail, error));
 } });
 
+/* What links need of the functions that data refers to by their rows. */
+const namedIn = data => row => row < 0 ? null : { number: row, name: data.names[row] };
+
 /* Rows of callers.csv. */
-async function edgeTable(title, edges, n, number_, callers) {
-  const g = group(), f = await functionAt(number_);
+function edgeTable(title, edges, n, f, named, callers) {
+  const g = group();
   const counted = edges.some(e => e[3] !== null), shown = edges.slice(0, 100);
-  for (const e of shown) await functionAt(e[0]);
   const sortedEdges = [...shown].sort((a, b) => (b[4][g.main] || 0) - (a[4][g.main] || 0));
-  const key = (e, col) => { const o = e[0] < 0 ? null : allFunctions().rows[e[0]]; return `${files()}callers.csv|${JSON.stringify({ caller: callers ? o && o.name : f.name, callee: callers ? f.name : o && o.name, file: e[1], line: e[2] })}|${col}`; };
+  const key = (e, col) => { const o = named(e[0]); return `${files()}callers.csv|${JSON.stringify({ caller: callers ? o && o.name : f.name, callee: callers ? f.name : o && o.name, file: e[1], line: e[2] })}|${col}`; };
   return h("section", {}, h("h3", {}, title, n ? ` (${count(n)})` : ""), !n ? note("None.") :
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number amount" }, g.label), counted ? h("th", { scope: "col", class: "number calls" }, "calls") : null, h("th", { scope: "col" }, "function"), h("th", { scope: "col", class: "where" }, "call site"))),
       h("tbody", {}, sortedEdges.map(e => h("tr", {}, h("td", { class: "number" }, cost(e[4][g.main], g.unit, g.whole, key(e, start.columns[g.main]?.name))), counted ? h("td", { class: "number" }, e[3] === null ? "" : number(count(e[3]), key(e, "calls"))) : null,
-        h("td", {}, functionLink(e[0] < 0 ? null : allFunctions().rows[e[0]])), h("td", { class: "soft" }, lineLink(e[5], e[1], e[2])))))),
+        h("td", {}, functionLink(named(e[0]))), h("td", { class: "soft" }, lineLink(e[5], e[1], e[2])))))),
     n > shown.length ? note(h("span", { class: "where" }, `The ${count(shown.length)} most expensive call sites of ${count(n)}; `), link({ view: "tables", doc: (documentsOf(/^callers\.csv$/)[0] || [])[0], search: f.name }, "callers.csv")) : null);
 }
 
 async function showFunction(box, n) {
   const data = await pm.load(`function-${n}`);
   if (!data) { box.replaceChildren(note("There is no such function.")); return; }
-  const f = functionRow(data.row);
+  const f = functionRow(data.row), named = namedIn(data);
   const known = groups.filter(x => x.whole > 0), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
     h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
   const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
@@ -161,5 +163,5 @@ async function showFunction(box, n) {
     h("p", { class: "links" }, links.flatMap(a => [a, " "])),
     facts([["defined", f.file ? h("span", { class: "where" }, `${f.file}${f.line ? ":" + f.line : ""}`) : ""], ["module", f.module ? h("span", { class: "where" }, f.module) : ""], ["category", f.category], ["contexts", number(count(f.contexts), cellOf("contexts"))], ...numbers, ["time of a call", calls]]),
     note(`Shares are ${OF()}.`),
-    await edgeTable("Callers", data.callers, data.n_callers, n, true), await edgeTable("Callees", data.callees, data.n_callees, n, false));
+    edgeTable("Callers", data.callers, data.n_callers, f, named, true), edgeTable("Callees", data.callees, data.n_callees, f, named, false));
 }

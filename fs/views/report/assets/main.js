@@ -109,6 +109,10 @@ part("thread").addEventListener("change", () => go({ thread: Number(part("thread
 addEventListener("hashchange", show);
 
 /* What the page itself is of comes first: a window's has other windows beside it. */
+{
+  const asked = new URLSearchParams(location.hash.slice(1));
+  if (asked.get("view") === "source" && !asked.has("win")) pm.load("sources").catch(() => {});
+}
 pm.load("start").then(data => {
   if (data.window) windowsAt = "../";
   return show();

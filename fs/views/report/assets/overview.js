@@ -2,11 +2,17 @@
 
 /* Rows of categories.csv. Idle is no work: it has no share. */
 function categoryBar() {
-  const g = group(), i = g.first;
-  const found = start.categories.map(([name, contexts, cells], row) => ({ name: name || "program", colour: colourOfKind(name), value: cells[i], cell: `${files()}categories.csv|${row}|${start.columns[i].name}` })).filter(c => c.value > 0).sort((a, b) => b.value - a.value);
-  if (!found.length) return null;
+  const g = group(), i = g.first, card = h("section", { class: "card", hidden: true });
+  pm.load("categories").then(rows => showCategories(card, rows, g, i), error => { card.hidden = false; failed(card, error); });
+  return card;
+}
+
+function showCategories(card, rows, g, i) {
+  const found = rows.map(([name, contexts, cells], row) => ({ name: name || "program", colour: colourOfKind(name), value: cells[i], cell: `${files()}categories.csv|${row}|${start.columns[i].name}` })).filter(c => c.value > 0).sort((a, b) => b.value - a.value);
+  if (!found.length) return;
   const shareOf = c => c.name === "idle" && state.win ? "" : share(c.value, g.whole);
-  return h("section", { class: "card" }, h("h2", {}, `Kinds of work: ${g.label}`),
+  card.hidden = false;
+  card.append(h("h2", {}, `Kinds of work: ${g.label}`),
     h("div", { class: "stack", role: "img", "aria-label": found.map(c => `${c.name} ${shareOf(c)}`).join(", ") },
       found.map(c => h("span", { style: { width: Math.min(100, 100 * c.value / g.whole) + "%", background: start.palette[c.colour] }, title: `${c.name} ${shareOf(c)}` }))),
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "kind"), h("th", { scope: "col", class: "number" }, start.columns[i].role === "excl" ? "own" : g.label), h("th", { scope: "col", class: "number" }, OF()))),
@@ -65,12 +71,15 @@ function threadPlot() {
   return card;
 }
 
-/* Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object; or, `many_`, lines. */
-function tableCard(path, title, words, row, many_) {
+/*
+ * Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object; or, `many_`, lines. It
+ * is asked for once `after` has come: such tables may take all costs of all threads.
+ */
+function tableCard(path, title, words, row, many_, after) {
   const doc = documentsOf(path)[0];
   if (!doc) return null;
   const card = h("section", { class: "card", hidden: true });
-  pm.load(`table-${doc[0]}-0`).then(data => {
+  Promise.resolve(after).then(() => pm.load(`table-${doc[0]}-0`)).then(data => {
     const rows = rowsOf(data);
     if (!rows.length) return;
     card.hidden = false;
@@ -93,9 +102,10 @@ function profileCard() {
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
   if (isRuns()) { showRuns(box); return; }
-  box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), threadPlot(),
+  const costs = groups.length ? [topFunctions(), hotPath()] : [], plot = threadPlot(), first = Promise.allSettled([...pm.waiting.values()].map(wait => wait.promise));
+  box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), plot,
     tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what].map(text => h("span", { class: "where" }, text))),
-    tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true),
+    tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true, first),
     tableCard(/^exceptions\.csv$/, "Exceptions", "", (e, i, path) => [number(count(e.count), `${path}|${i}|count`), nameOf(String(e.class ?? "")), h("span", { class: "where" }, String(e.message ?? ""))]),
-    groups.length ? topFunctions() : null, groups.length ? hotPath() : null].filter(Boolean)));
+    ...costs].filter(Boolean)));
 } });

@@ -11,19 +11,19 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
     const found = data.map(([file, path, text, cells]) => ({ file, path, text, value: cells[i] })).filter(f => !test || test.test(f.path)).sort((a, b) => (b.value || 0) - (a.value || 0));
     const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file, line: undefined }), columns: [
       { title: "file", cell: f => h("span", { class: f.text ? "fn" : "fn pale", title: f.text ? null : `${f.path}: there is no text` }, link({ file: f.file, line: undefined }, pathOf(f.path))) },
-      { title: g === group() ? "own" : start.columns[i].name, hint: `${start.columns[i] ? start.columns[i].name : ""}, ${OF()}`, number: true, width: "13em", cell: f => cost(f.value, g.unit, g.whole, `${files()}lines.csv|sum=${JSON.stringify({ file: f.path })}|${start.columns[i].name}`) }] });
+      { title: g === group() ? "own" : start.columns[i].name, hint: `${start.columns[i] ? start.columns[i].name : ""}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "9.6em", cell: f => cost(f.value, g.unit, g.whole, `${files()}lines.csv|sum=${JSON.stringify({ file: f.path })}|${start.columns[i].name}`) }] });
     fileList.replaceChildren(list.box);
     status(`${many(found.length, "file")}, ${g.label}, shares ${OF()}`);
     const first = state.file === undefined && (found.find(f => f.text) || found[0]) || found.find(f => f.file === state.file) || (state.file > 0 ? { file: state.file } : null);
     if (first) showSource(lines, first.file, g).catch(error => failed(lines, error));
-    else lines.replaceChildren(note("Choose a file."));
+    else lines.replaceChildren(note(test ? "No file's path matches." : "No line has a cost."));
   }).catch(error => failed(fileList, error));
 } });
 
 async function showSource(box, file, g) {
   const data = await pm.load(`source-${file}`);
   if (!data) return;
-  const known = new Map(), calls = new Map(), column = g.first;
+  const known = new Map(), calls = new Map(), column = g.first, named = namedIn(data);
   for (const [line, fn, cells, row] of data.costs) known.set(line, { fn, cells, row });
   for (const [line, fn, n, cells] of data.sites) {
     if (!calls.has(line)) calls.set(line, []);
@@ -34,7 +34,6 @@ async function showSource(box, file, g) {
     if (!evals.has(line)) evals.set(line, []);
     evals.get(line).push({ file, path, n, ns, subs });
   }
-  for (const fn of new Set([...data.sites.map(site => site[1]), ...(data.evals || []).flatMap(e => e[5].slice(0, 3)), ...data.text ? [] : data.costs.map(c => c[1])])) await functionAt(fn);
   /* Time in calls is of the primary quantity, as in annotated source. */
   const p = groups.find(x => x.all >= 0), inCalls = p ? p.all : -1;
   const rows = [], at = new Map();
@@ -54,34 +53,27 @@ async function showSource(box, file, g) {
   const all = data.costs, used = i => i >= 0 && all.some(([, , cells]) => cells[i] !== null);
   const others = start.columns.map((c, i) => i).filter(i => start.columns[i].role === "count" && i !== column && used(i)).slice(0, 3);
   const sum = below => below.reduce((total, c) => c.cells[inCalls] === null ? total : (total || 0) + c.cells[inCalls], null);
+  const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
   const site = row => JSON.stringify({ file: data.path, line: row.line });
-  const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: 80, columns: [
-    { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: "13em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; } },
-    used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
-    ...others.map(i => ({ title: start.columns[i].metric, hint: name(i), number: true, width: "6.5em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
-    inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of the calls on this line: callers.csv`, number: true, width: "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
-    { title: "line", number: true, width: "4.5em", cell: row => row.line ? h("span", { class: "where" }, String(row.line)) : "" },
+  const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: isNarrow() ? 60 : 80, begin: at.get(Number(state.line) || (hottest ? hottest[0] : 0)), columns: [
+    { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "9.6em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; } },
+    used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: isNarrow() ? "6em" : "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
+    ...others.map(i => ({ title: start.columns[i].metric, hint: name(i), number: true, width: isNarrow() ? "4.6em" : "6.5em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
+    inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of the calls on this line: callers.csv`, number: true, width: isNarrow() ? "6em" : "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
+    { title: "line", number: true, width: isNarrow() ? "3.6em" : "4.5em", cell: row => row.line ? h("span", { class: "where" }, String(row.line)) : "" },
     { title: fileName(data.path), hint: data.path, cell: row => {
       if (row.text_) {
         const e = row.text_, told = h("span", { class: "soft where" }, `${e.n ? many(e.n, "time") : "before the measurement"}${e.ns === null ? "" : `, ${amount(e.ns, "ns")}`}`);
         return h("span", { class: "fn call", style: { paddingLeft: Math.min(row.indent, 40) + 2 + "ch" } }, "⇒ ", link({ view: "source", file: e.file, line: undefined }, pathOf(e.path)), told,
-          ...e.subs.slice(0, 3).map(n => functionLink(allFunctions().rows[n])), e.subs.length > 3 ? "…" : "");
+          ...e.subs.slice(0, 3).map(n => functionLink(named(n))), e.subs.length > 3 ? "…" : "");
       }
       if (row.rest) return h("span", { class: "soft" }, `… and ${count(row.rest)} more`);
-      if (!row.call) return data.text ? h("code", {}, row.text) : known.has(row.line) && known.get(row.line).fn >= 0 ? functionLink(allFunctions().rows[known.get(row.line).fn]) : "";
-      const f = row.call.fn < 0 ? null : allFunctions().rows[row.call.fn], key = JSON.stringify({ file: data.path, line: row.of, callee: f && f.name });
+      if (!row.call) return data.text ? h("code", {}, row.text) : known.has(row.line) && known.get(row.line).fn >= 0 ? functionLink(named(known.get(row.line).fn)) : "";
+      const f = named(row.call.fn), key = JSON.stringify({ file: data.path, line: row.of, callee: f && f.name });
       const of = row.call.cells[inCalls];
       return h("span", { class: "fn call", style: { paddingLeft: Math.min(row.indent, 40) + 2 + "ch" } }, "→ ", functionLink(f), " ",
         of === null || of === undefined ? "" : h("span", { class: "soft" }, number(amount(tidy(of, p.whole), p.unit), `${files()}callers.csv|${key}|${name(inCalls)}`)),
         row.call.n === null ? "" : h("span", { class: "soft" }, " in ", number(count(row.call.n), `${files()}callers.csv|${key}|calls`), row.call.n === 1 ? " call" : " calls"));
     } }].filter(Boolean) });
   box.replaceChildren(list.box);
-  const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
-  const wanted = Number(state.line) || (hottest ? hottest[0] : 0), shown = () => {
-    const i = at.get(wanted);
-    list.refresh();
-    if (i > 8) list.box.scrollTop = (i - 8) * ROW_HEIGHT;
-  };
-  shown();
-  requestAnimationFrame(shown); /* once it has its height */
 }

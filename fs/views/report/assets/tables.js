@@ -70,8 +70,8 @@ function cellText(name, value) {
 /* Names first, then numbers, what only programs need last: at most `most` of them unless one chooses. */
 function usualColumns(names, options) {
   if (options.only) return options.only.map(name => names.indexOf(name)).filter(i => i >= 0);
-  const texts = names.filter(n => isText.test(n)), own = names.filter(n => !isText.test(n) && !isId.test(n) && !/^(module|file|matched|only_in)$/.test(n)), rest = names.filter(n => /^(only_in|matched|file|module)$/.test(n)).reverse();
-  const most = Math.max(4, Math.floor((innerWidth - 420) / 110)), first = own.slice(0, most);
+  const isKind = n => n === "category", texts = names.filter(n => isText.test(n)).sort((a, b) => isKind(a) - isKind(b)), own = names.filter(n => !isText.test(n) && !isId.test(n) && !/^(module|file|matched|only_in)$/.test(n)), rest = names.filter(n => /^(only_in|matched|file|module)$/.test(n)).reverse();
+  const most = Math.max(4, Math.floor((innerWidth - 520) / 110)), first = own.slice(0, most);
   return [...(texts.length ? texts : []), ...first, ...rest].map(n => names.indexOf(n));
 }
 
@@ -90,6 +90,7 @@ function showTable(box, doc, options = {}) {
     const value = row[i + 1], text = cellText(names[i], value);
     if (names[i] === "path" && text && (options.link || /\.csv$/.test(options.path || "") && isTree())) return options.link ? options.link(value) : h("a", { href: files() + encodePath(value) + "/" }, "open");
     if (names[i] === "path" && text && isRuns()) return h("a", { class: "where", href: encodePath(value) + "/report.html" }, value);
+    if (names[i] === "category") return String(text);
     if (isText.test(names[i]) && text) return nameOf(String(text));
     if (/^(file|module|source|command)$/.test(names[i])) return pathOf(String(text));
     return typeof value === "number" && !options.quiet ? number(text, `${files()}${options.path}|${row[0]}|${names[i]}`) : h("span", { class: "where", title: text }, text);
@@ -98,11 +99,11 @@ function showTable(box, doc, options = {}) {
   const shownColumns = () => state.cols && !options.fixed ? state.cols.split(",").map(name => names.indexOf(name)).filter(i => i >= 0) : usualColumns(names, options).filter(filled);
   const titleOf = name => options.titles && options.titles[name] || name;
   function makeList() {
-    const shown = shownColumns(), widths = i => names[i] === "path" && options.link ? 8 : isText.test(names[i]) || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
+    const shown = shownColumns(), widths = i => names[i] === "path" && options.link ? 8 : isText.test(names[i]) && names[i] !== "category" || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
     types ||= names.map((_, i) => data.some(row => typeof row[i + 1] === "number"));
     const columns = shown.map(i => ({ title: titleOf(names[i]), hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
     const sort = byName ? { column: columns.findIndex(c => c.hint === byName), down: way === "down" } : null;
-    list = longTable({ rows: ordered(), label: options.path || "Rows", columns, sort, least: columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : 26), 0),
+    list = longTable({ rows: ordered(), label: options.path || "Rows", columns, sort, least: columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : 30), 0),
       onsort: i => go({ sort: `${columns[i].hint}-${sort && sort.column === i ? sort.down ? "up" : "down" : columns[i].number ? "down" : "up"}` }, true),
       onrow: options.onrow && (row => options.onrow(named(row))), chosen: options.chosen && (row => options.chosen(named(row))) });
     area.replaceChildren(list.box);
@@ -163,7 +164,7 @@ views.push({ id: "gpu", title: "GPU", shown: () => documentsOf(/^gpu\.csv$/).len
 /* A comparison has no tree of its own: what changed as a table, and the picture beside it. */
 function showComparison(box) {
   const doc = documentsOf(/^functions\.csv$/)[0], table = h("div", { class: "fill" }), tools = h("div", { class: "tools" });
-  box.replaceChildren(h("div", { class: "split even" }, h("div", { class: "column" }, tools, table), h("div", { class: "column pictures" },
+  box.replaceChildren(h("div", { class: "split even" }, h("div", { class: "column" }, tools, table), h("div", { class: "column pictures", tabindex: "0", role: "group", "aria-label": "Differential flame graph and summary" },
     h("iframe", { src: "flamegraph.html", title: "Differential flame graph" }), h("iframe", { class: "text", src: "summary.txt", title: "summary.txt", sandbox: true }))));
   tools.append(h("b", {}, "Functions"), link({ view: "tables" }, "all tables"));
   if (!doc) return;

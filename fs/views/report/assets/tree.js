@@ -89,8 +89,8 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
     return rows;
   };
   const of = OF();
-  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? "9em" : "15em", sort: true, key: i, hint: `${start.columns[i].name}, ${of}`,
-    cell: row => row.pageOf || row.left || row.cells[i] === null ? "" : start.columns[i].role === "count" ? number(amount(row.cells[i], start.columns[i].unit), row.cellOf(i)) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole, row.cellOf(i)) }));
+  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? amountWidth(heading(i)) : costWidth(), sort: true, key: i, hint: `${start.columns[i].name}, ${of}`,
+    cell: row => row.pageOf || row.left || row.cells[i] === null ? "" : start.columns[i].role === "count" ? number(amount(row.cells[i], unitIn(heading(i), start.columns[i].unit)), row.cellOf(i)) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole, row.cellOf(i)) }));
   const indent = row => ({ paddingLeft: Math.min(row.depth, 60) * 14 + "px" });
   const named = row => {
     const hit = test && test.test(row.name), name = nameOf(row.name, (hot.has(row.ctx) && !up ? "hot" : "") + (hit ? " hit" : ""));
@@ -106,10 +106,10 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
   };
   const columns = [
     { title: up ? "function, and its callers below it" : "calling context", cell: label }, ...numbers,
-    { title: "kind", width: "7em", cell: row => row.kind || "" },
-    { title: "where", width: "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
-  ];
-  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 70 + 26 * shown.length,
+    isNarrow() ? null : { title: "kind", width: "7em", cell: row => row.kind || "" },
+    isNarrow() && shown.length > 2 ? null : { title: "where", width: "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
+  ].filter(Boolean);
+  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 34 + columns.reduce((sum, c) => sum + (c.width ? 1.8 * parseFloat(c.width) : 0), 0),
     sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
   function refresh() { list.refresh(rowsOfTree()); }
   async function expand(node) {
@@ -140,6 +140,16 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
     refresh();
     const line = rowsOfTree().indexOf(node);
     if (line >= 0) list.box.scrollTop = Math.max(0, line * ROW_HEIGHT - 200);
+  }
+  /* Down to where the cost divides. */
+  async function openMain() {
+    const value = n => n.cells[g.main] || 0;
+    for (let node = root, i = 0; i < 12 && node.below.length; i++) {
+      const next = node.below.reduce((a, b) => value(b) > value(a) ? b : a);
+      if (node.below.some(n => n.open) || value(next) < 0.9 * node.below.reduce((sum, n) => sum + value(n), 0)) break;
+      await expand(next);
+      node = next;
+    }
   }
   const pathTo = async ctx => (await pm.load(`path-${ctx}`) || []).map(row => row[0]);
   async function openHot() {
@@ -173,7 +183,7 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
     if (only) { const node = root.below.find(n => n.fn === state.fn); if (node) await expand(node); }
     if (!up && state.at) await follow(state.at.split(".").map(Number));
     else if (!up && state.ctx !== undefined) await follow(await pathTo(state.ctx));
-    else if (!up && root.below.length === 1) await expand(root.below[0]);
+    else if (!up) await openMain();
     refresh();
     if (!up && test) await openMatches(await matching(test));
   })().catch(error => failed(list.box, error));
