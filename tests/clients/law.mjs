@@ -65,13 +65,14 @@ if (ids.includes("tree")) {
   await page.evaluate(() => [...document.querySelectorAll("#main .tools button")].forEach(b => b.click()));
   await look("the hot path");
 }
-if (trace) {
-  await visit("view=timeline");
+if (trace) for (const rows of ["threads", "paths"]) {
+  await visit("view=timeline&rows=" + rows);
   const box = await page.evaluate(() => { const r = document.querySelector("#main canvas").getBoundingClientRect(); return [r.x, r.y, r.width]; });
   for (const part of [0.12, 0.3, 0.55, 0.8]) {
     await page.mouse.click(box[0] + 190 + (box[2] - 190) * part * 0.7, box[1] + 30);
     await look("a click in the timeline");
   }
+  if (rows === "paths") break;
   await visit("view=timeline");
   await page.mouse.move(box[0] + 190 + (box[2] - 190) * 0.2, box[1] + 30);
   await page.mouse.down();

@@ -269,6 +269,7 @@ static int write_stacks(struct pmfs_report *r, struct tile *t, struct pm_error *
 			return pmfs_no_memory(err);
 		pm_json_i64(&r->json, cells[i] == PM_NONE ? -1 : (int64_t)number);
 		pm_json_u64(&r->json, end - i);
+		pm_json_i64(&r->json, cells[i] == PM_NONE ? -1 : (int64_t)cells[i]);
 	}
 	pm_json_close(&r->json, ']');
 	int e = write_frames(r, t, err);
@@ -278,7 +279,10 @@ static int write_stacks(struct pmfs_report *r, struct tile *t, struct pm_error *
 	return e;
 }
 
-/* Of a thread: runs of cells with the innermost frame, and how the frames lie within each other. */
+/*
+ * Of a thread: runs of cells as the innermost frame, how many cells, and the context; and how the
+ * frames lie within each other.
+ */
 int pmfs_report_stack(struct pmfs_report *r, struct pm_error *err)
 {
 	struct tile t = {.timeline = {.tree = NULL}};

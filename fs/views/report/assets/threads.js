@@ -5,7 +5,7 @@ async function allThreads() {
   for (let chunk = 0; found.length < start.threads; chunk++) {
     const rows = await pm.load(`threads-${chunk}`);
     if (!rows.length) break;
-    rows.forEach(([id, path, identity, samples, name, process]) => found.push({ number: found.length, id, directory: path, path: [path.replace(/^threads\//, ""), process, name].filter(Boolean).join(" "), identity, samples }));
+    rows.forEach(([id, path, identity, samples, name, process]) => found.push({ number: found.length, id, directory: path, path: [path.replace(/^threads\//, ""), process, name].filter(Boolean).join(" "), told: [process, name].filter(Boolean).join(" ") || path.replace(/^threads\//, ""), identity, samples }));
   }
   return found;
 }
@@ -33,8 +33,8 @@ views.push({ id: "threads", title: "Threads", shown: () => start.threads > 1, sh
     if (matrix) plots.append(matrix);
     const test = matcher(), rows = threads.filter(t => !test || test.test(t.path)).sort((a, b) => (b.cost ?? -1) - (a.cost ?? -1));
     const list = longTable({ rows, label: "Threads", chosen: t => t.number === state.thread, onrow: open, columns: [
-      { title: "thread", cell: t => link({ view: "functions", thread: t.number }, h("span", { class: "name" }, t.path)) },
-      { title: g.label, hint: `${name}, ${OF()}`, number: true, width: "18em", cell: t => cost(t.cost, g.unit, g.whole, t.cell, most) },
+      { title: "thread", width: Math.min(60, 4 + Math.max(0, ...rows.slice(0, 2000).map(t => t.path.length))) + "ch", cell: t => link({ view: "functions", thread: t.number }, h("span", { class: "name" }, t.path)) },
+      { title: g.label, hint: `${name}, ${OF()}`, number: true, cell: t => cost(t.cost, g.unit, g.whole, t.cell, most) },
       { title: "samples", number: true, width: "8em", cell: t => t.samples ? number(count(t.samples), `${files()}threads.csv|${t.number}|samples`) : "" },
       { title: "timeline", width: "8em", cell: t => start.trace && t.samples ? link({ view: "timeline", thread: t.number }, "over time") : "" }] });
     area.append(list.box);
@@ -125,8 +125,8 @@ function heatmap(threads, most, open) {
     ctx.textBaseline = "middle";
     const names = [...rows.keys()], step = Math.max(1, Math.ceil(14 / tall));
     for (let r = 0; r < names.length; r += step) ctx.fillText(fit(names[r].replace(/(^|\/)[a-z]+=/g, "$1"), AXIS.left - 6), 2, (r + 0.5) * tall);
-    const tops = [...columns.keys()], stride = Math.max(1, Math.ceil(26 / w));
-    for (let c = 0; c < tops.length; c += stride) ctx.fillText(tops[c].replace(/^[a-z]+=/, ""), AXIS.left + c * w, height - 8);
+    const tops = [...columns.keys()].map(name => name.replace(/^[a-z]+=/, "")), stride = Math.max(1, Math.ceil((6 + Math.max(...tops.slice(-50).map(t => ctx.measureText(t).width))) / w));
+    for (let c = 0; c < tops.length; c += stride) ctx.fillText(tops[c], AXIS.left + c * w, height - 8);
   });
   const threadAt = event => {
     const rect = view.canvas.getBoundingClientRect(), part = (at, from, size, n) => Math.floor((at - from) / size * n);

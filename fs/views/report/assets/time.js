@@ -1,6 +1,6 @@
 /* ---- timeline: all threads over time, or the call path of one; zooming asks for smaller tiles ---- */
 
-const TILE = 1000, PAGE = 64, LABELS = 190, RULER = 22;
+const TILE = 1000, PAGE = 64, RULER = 22, FEW = 32; /* threads whose call paths can be seen side by side */
 
 /* "#rrggbb" as a pixel of an ImageData; `pale`: of what does not match. */
 function pixelOf(colour, pale) {
@@ -14,7 +14,7 @@ function stackTile(data) {
   if (stackTiles.has(data)) return stackTiles.get(data);
   const { frames, names } = data, rows = [], contexts = [];
   for (let i = 0; i < frames.length; i += 3) contexts.push(frames[i], frames[i + 2]);
-  for (let i = 0, cell = 0; i < data.cells.length; i += 2) {
+  for (let i = 0, cell = 0; i < data.cells.length; i += 3) {
     const path = [];
     for (let f = data.cells[i]; f >= 0; f = frames[3 * f + 1]) path.unshift(f);
     path.forEach((f, level) => {
@@ -26,7 +26,7 @@ function stackTile(data) {
     });
     cell += data.cells[i + 1];
   }
-  const tile = { rows: rows.map(row => row.runs), contexts, names };
+  const tile = { rows: rows.map(row => row.runs), contexts, names, cells: data.cells };
   stackTiles.set(data, tile);
   return tile;
 }
@@ -35,35 +35,45 @@ function stackTile(data) {
 const nsName = ns => Math.round(ns) + "ns";
 const exactTime = ns => {
   const [size, unit] = TIMES.find(u => Math.abs(ns) >= u[0]) || TIMES[3];
-  return (ns / size).toLocaleString("en", { maximumFractionDigits: 6 }) + " " + unit;
+  return grouped(String(Number((ns / size).toFixed(6)))) + " " + unit;
 };
 
 let timelineScroll = 0;
 
 views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
   const one = state.thread, depth = Number.isInteger(state.depth) ? state.depth : 63, test = matcher();
+  let LABELS = innerWidth > 1800 ? 340 : 190;
+  const endOf = text => { const most = Math.floor((LABELS - 8) / 6.7); return text.length > most ? "…" + text.slice(1 - most) : text; };
   const area = h("div", { class: "scroll timeline", tabindex: "0", role: "group", "aria-label": one < 0 ? "Timeline of all threads" : "Call path of a thread over time" }), legend = h("div", { class: "legend" });
   const detail = h("section", { class: "detail", hidden: true }), marksBox = h("span", { class: "marks", hidden: true });
   const slider = h("input", { type: "range", min: "0", max: "40", value: depth === 63 ? "40" : String(depth), "aria-label": "Depth", onchange: () => go({ depth: slider.value === "40" ? undefined : Number(slider.value) }, true) });
+  const depthLabel = h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`), rowsLabel = h("label", { hidden: true });
   const byKind = state.by === "kind", by = h("select", { "aria-label": "Colours", onchange: () => go({ by: by.value || undefined }, true) },
     h("option", { value: "" }, "by function"), h("option", { value: "kind", selected: byKind }, "by kind of work"));
   /* The name in the legend, and the number of its colour. */
   const shownAs = ([name, colour]) => byKind ? [start.kinds[colour], colourOfKind(start.kinds[colour])] : [name, colour];
-  const split = h("div", { class: "split wide" }, area, detail);
+  const split = h("div", { class: "split wide" }, area, detail), counters = h("div", { class: "counters", hidden: true, tabindex: "0", role: "group", "aria-label": "Counters" });
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
     h("button", { type: "button", onclick: () => move(0.5, 0.5) }, "Zoom in"), h("button", { type: "button", onclick: () => move(2, 0.5) }, "Zoom out"), h("button", { type: "button", onclick: () => set(0, 1) }, "All"),
-    h("label", {}, "Colours ", by), one < 0 ? h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`) : link({ thread: -1 }, "all threads"), marksBox,
-    h("span", { class: "soft hint" }, "click: the call path there; drag: mark a time; Ctrl and wheel, + − ← →: zoom and move")), split, legend));
+    h("label", {}, "Colours ", by), rowsLabel, one < 0 ? depthLabel : link({ thread: -1 }, "all threads"), marksBox,
+    h("span", { class: "soft hint" }, "click: the call path there; double click: zoom to it; drag: mark a time; Ctrl and wheel, + − ← →: zoom and move")), split, counters, legend));
   /* Parts of the whole time; in the address, times. */
   let from = 0, to = 1, whole = null;
   const timeOf = part => whole.begin + part * (whole.end - whole.begin), partOf = time => (time - whole.begin) / (whole.end - whole.begin || 1);
   const inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
   let all = null, rows = 0, band = 16, view = null, drag = null, settled = null;
   let marks = null; /* two times */
+  /* The threads that are seen with their call paths, a row for each level of them; else a thread has one row. */
+  let stacked = one >= 0 ? [one] : null, lanes = []; /* [thread, level] */
   let pins = one < 0 ? (state.pins || "").split(",").filter(Boolean).map(Number).filter(Number.isInteger) : [];
 
-  const keyOf = (level, i, page) => one < 0 ? `time-${2 ** level + i}-${page}-${depth}` : `stack-${2 ** level + i}-${one}`;
-  const tileAt = key => { const data = pm.at(key); return data && one >= 0 ? stackTile(data) : data; };
+  const keyOf = (level, i, page) => stacked ? `stack-${2 ** level + i}-${page}` : `time-${2 ** level + i}-${page}-${depth}`;
+  const tileAt = key => { const data = pm.at(key); return data && stacked ? stackTile(data) : data; };
+  /* Smaller tiles may know deeper levels. */
+  function layLanes(levels) {
+    lanes = stacked.flatMap(thread => Array.from({ length: levels.get(thread) || 0 }, (_, level) => [thread, level]));
+    rows = lanes.length;
+  }
   /* The tiles that a page of threads needs for the time in sight. */
   function tilesOf(page) {
     const level = Math.max(0, Math.min(24, Math.floor(Math.log2(1 / (to - from))) + 1)), n = 2 ** level, found = [];
@@ -79,8 +89,8 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     return null;
   }
   const numbers = []; /* of the threads in the rows that were seen */
-  const threadAt = row => all && all[numbers[row]];
-  const pageOf = row => one < 0 ? Math.floor(row / PAGE) : 0, within = row => one < 0 ? row % PAGE : row;
+  const numberAt = row => stacked ? lanes[row] && lanes[row][0] : numbers[row], threadAt = row => all && all[numberAt(row)];
+  const pageOf = row => stacked ? lanes[row][0] : Math.floor(row / PAGE), within = row => stacked ? lanes[row][1] : row % PAGE;
   /* Rows in sight, with their places: those that are pinned stay on top. */
   function sightOf(height) {
     const top = area.scrollTop, pinned = pins.length * band, found = pins.map((row, i) => ({ row, y: RULER + i * band, pinned: true }));
@@ -130,8 +140,9 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       ctx.fillStyle = colourOf("--ink");
       for (const { row, y, pinned } of sight) {
         if (!!pinned !== under) continue;
-        const t = one < 0 ? threadAt(row) : null, path = t ? t.path : one >= 0 ? `level ${row}` : "";
-        ctx.fillText((pinned ? "▪ " : "") + (path.length > 27 ? "…" + path.slice(-26) : path), 4, y + band / 2);
+        const t = threadAt(row), path = t && !(stacked && lanes[row][1]) ? t.told : "";
+        if (stacked && path && row) { ctx.fillStyle = colourOf("--line"); ctx.fillRect(0, y - 1, width, 1); ctx.fillStyle = colourOf("--ink"); }
+        ctx.fillText((pinned ? "▪ " : "") + endOf(path), 4, y + band / 2);
       }
       ctx.restore();
     }
@@ -159,7 +170,10 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       if (name < 0 || end <= begin) continue;
       const { pale, shown, colour, pixel } = drawn[name], a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
       out.pixels.fill(pixel, row * out.width + a, row * out.width + Math.min(b, out.width));
-      if (b - a > out.least) out.labels.push({ name: drawn[name].name, y, begin, end, pale });
+      if (out.y !== y || out.name !== drawn[name].name || begin - out.end > 1e-12) Object.assign(out, { y, name: drawn[name].name, begin, label: null }); /* else it goes on in this tile */
+      out.end = end;
+      if (out.label) out.label.end = end;
+      else if ((end - out.begin) * scale > out.least) out.labels.push(out.label = { name: out.name, y, begin: out.begin, end, pale });
       if (pale) continue;
       const s = seen.get(shown) || { n: 0, colour };
       s.n += end - begin;
@@ -213,13 +227,81 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   function redraw() {
     if (drawing) return;
     drawing = true;
-    requestAnimationFrame(() => { drawing = false; if (view && box.contains(area)) view.draw(); });
+    requestAnimationFrame(() => {
+      drawing = false;
+      if (!view || !box.contains(area)) return;
+      view.draw();
+      strips?.draw();
+    });
+  }
+  /* Counters below the threads, in the same time. */
+  const STRIP = 40;
+  let strips = null;
+  async function showCounters() {
+    const shown = await Promise.all(start.counters.slice(0, 12).map(async ([n, name]) => {
+      const data = await pm.load(`plot-${n}`), points = [];
+      for (let i = 0; data && i < data.points.length; i += 2) points.push([data.points[i], data.points[i + 1]]);
+      points.sort((a, b) => a[0] - b[0]);
+      const values = points.map(p => p[1]);
+      return { name, points, low: Math.min(0, ...values), high: Math.max(0, ...values) };
+    }));
+    const found = shown.filter(c => c.points.length), inner = h("div", { style: { height: found.length * STRIP + "px" } });
+    if (!found.length) return;
+    counters.hidden = false;
+    counters.replaceChildren(inner);
+    strips = canvasIn(inner, (ctx, _, height) => {
+      const width = area.clientWidth, w = width - LABELS, x = t => LABELS + (partOf(t) - from) / (to - from) * w;
+      ctx.clearRect(0, 0, width, height);
+      ctx.font = "11px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+      ctx.textBaseline = "middle";
+      found.forEach((c, k) => {
+        const top = k * STRIP + 3, y = v => top + (STRIP - 8) * (1 - (v - c.low) / (c.high - c.low || 1));
+        ctx.fillStyle = colourOf("--ink");
+        ctx.fillText(endOf(c.name), 4, top + 9);
+        ctx.fillStyle = colourOf("--soft");
+        ctx.fillText(`at most ${digits(c.high)}`, 4, top + 24);
+        ctx.fillStyle = colourOf("--line");
+        ctx.fillRect(0, k * STRIP + STRIP - 1, width, 1);
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(LABELS, top - 3, w, STRIP);
+        ctx.clip();
+        ctx.beginPath();
+        c.points.forEach(([t, v], i) => { if (i) ctx.lineTo(x(t), y(c.points[i - 1][1])); ctx[i ? "lineTo" : "moveTo"](x(t), y(v)); });
+        ctx.lineTo(x(whole.end), y(c.points[c.points.length - 1][1])); /* a value stays until the next one */
+        ctx.strokeStyle = colourOf("--accent");
+        ctx.stroke();
+        ctx.lineTo(x(whole.end), y(0));
+        ctx.lineTo(x(c.points[0][0]), y(0));
+        ctx.globalAlpha = 0.25;
+        ctx.fillStyle = colourOf("--accent");
+        ctx.fill();
+        ctx.restore();
+      });
+    });
+    strips.canvas.addEventListener("mousemove", event => {
+      const rect = strips.canvas.getBoundingClientRect(), c = found[Math.floor((event.clientY - rect.top) / STRIP)], t = timeOf(from + partAt(event) * (to - from));
+      const before = c && partAt(event) > 0 ? c.points.filter(p => p[0] <= t).pop() : null;
+      if (before) tip(event, h("b", {}, `${c.name}: ${digits(before[1])}`), facts([["since", exactTime(before[0])]])); else tip(event);
+    });
+    strips.canvas.addEventListener("mouseleave", event => tip(event));
   }
   const asked = new Set();
   function request(key) {
     if (asked.has(key)) return;
     asked.add(key);
-    pm.load(key).then(() => { asked.delete(key); redraw(); }, error => { if (!pm.sent) failed(area, error); });
+    pm.load(key).then(data => {
+      asked.delete(key);
+      if (stacked && data) grow(Number(key.slice(key.lastIndexOf("-") + 1)), stackTile(data).rows.length);
+      redraw();
+    }, error => { if (!pm.sent) failed(area, error); });
+  }
+  const levels = new Map();
+  function grow(thread, n) {
+    if (n <= (levels.get(thread) || 0)) return;
+    levels.set(thread, n);
+    layLanes(levels);
+    inside.style.height = (rows + pins.length) * band + RULER + 4 + "px";
   }
   /* A step that is drawn already: one can go back to what was before. */
   function note_(change) {
@@ -277,7 +359,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     if (drag) { drag.now = Math.max(from, Math.min(to, at)); redraw(); return; }
     const row = rowAt(event), found = partAt(event) > 0 && row >= 0 && cellAt(row, at);
     area.style.cursor = partAt(event) > 0 ? "crosshair" : row >= 0 && one < 0 ? "pointer" : "";
-    if (found && whole) tip(event, h("b", {}, found.name.slice(0, 1000)), facts([["thread", threadAt(row) && one < 0 ? threadAt(row).path : ""], ["at", exactTime(timeOf(at))]]));
+    if (found && whole) tip(event, h("b", {}, found.name.slice(0, 1000)), facts([["thread", threadAt(row) ? threadAt(row).path : ""], ["at", exactTime(timeOf(at))]]));
     else if (partAt(event) <= 0 && row >= 0 && threadAt(row) && one < 0) tip(event, h("b", {}, threadAt(row).path), "click: its call path over time");
     else tip(event);
   });
@@ -286,11 +368,14 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     const row = rowAt(event), was = drag;
     drag = null;
     if (!was) {
-      if (partAt(event) <= 0 && row >= 0 && one < 0 && numbers[row] !== undefined) go({ thread: numbers[row], row: undefined, t: undefined });
+      if (partAt(event) <= 0 && row >= 0 && one < 0 && numberAt(row) !== undefined) go({ thread: numberAt(row), row: undefined, t: undefined });
       return;
     }
     if (Math.abs(event.clientX - was.x) > 3) mark([timeOf(Math.min(was.from, was.now)), timeOf(Math.max(was.from, was.now))]);
-    else if (row >= 0) {
+    else if (row >= 0 && event.detail > 1 && state.t !== undefined) { /* the first click opened the call path, which moved the picture */
+      const found = cellAt(row, partOf(Number(state.t)));
+      if (found) set(found.from - (found.to - found.from) / 4, found.to + (found.to - found.from) / 4);
+    } else if (row >= 0) {
       note_({ t: Math.round(timeOf(was.from)), row: one < 0 ? row : undefined });
       showPath();
       redraw();
@@ -301,8 +386,16 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   function cellAt(row, at) {
     const page = pageOf(row), tile = tilesOf(page).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, page), runs = ready && ready.data.rows[within(row)];
     if (!runs) return null;
-    let cell = (at - ready.from) / (ready.to - ready.from) * TILE;
-    for (let i = 1; i < runs.length; i += 2) if ((cell -= runs[i + 1]) < 0) return runs[i] < 0 ? null : { context: ready.data.contexts[2 * runs[i]], name: ready.data.names[ready.data.contexts[2 * runs[i] + 1]][0], thread: runs[0] };
+    const cellTime = (ready.to - ready.from) / TILE;
+    for (let i = 1, cell = 0; i < runs.length; cell += runs[i + 1], i += 2) if (ready.from + (cell + runs[i + 1]) * cellTime > at)
+      return runs[i] < 0 ? null : { context: ready.data.contexts[2 * runs[i]], name: ready.data.names[ready.data.contexts[2 * runs[i] + 1]][0], from: ready.from + cell * cellTime, to: ready.from + (cell + runs[i + 1]) * cellTime };
+    return null;
+  }
+  /* The context of a thread at a part of the time, which may be below the innermost function: a line of it. */
+  function sampleAt(thread, at) {
+    const tile = tilesOf(thread).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, thread), cells = ready ? ready.data.cells : [];
+    for (let i = 0, end = 0; i < cells.length; i += 3)
+      if (ready.from + (end += cells[i + 1]) * (ready.to - ready.from) / TILE > at) return cells[i] < 0 ? null : { context: cells[i + 2] };
     return null;
   }
   function closePath() {
@@ -316,19 +409,19 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     detail.hidden = state.t === undefined;
     split.classList.toggle("with", !detail.hidden);
     if (detail.hidden) return;
-    const at = partOf(Number(state.t)), row = one < 0 ? state.row : Math.max(0, rows - 1);
+    const at = partOf(Number(state.t)), row = one < 0 ? Math.min(state.row || 0, rows - 1) : 0, thread = stacked ? lanes[row][0] : 0;
     let found = null;
-    if (one < 0) {
+    if (!stacked) {
       await Promise.all(tilesOf(pageOf(row)).map(tile => pm.load(tile.key)));
       found = cellAt(row, at);
     } else { /* the deepest level there */
-      await Promise.all(tilesOf(0).map(tile => pm.load(tile.key)));
-      for (let level = rows - 1; level >= 0 && !found; level--) found = cellAt(level, at);
+      await Promise.all(tilesOf(thread).map(tile => pm.load(tile.key)));
+      found = sampleAt(thread, at);
     }
-    const thread = one < 0 ? numbers[row] : one, t = all && all[thread], path = found ? await pm.load(`path-${found.context}`) : [];
+    const n = stacked ? thread : numbers[row], t = all && all[n], path = found ? await pm.load(`path-${found.context}`) : [];
     detail.replaceChildren(
       h("div", { class: "headline" }, h("h2", {}, h("span", { "data-time": state.t, "data-thread": t ? t.directory : "" }, exactTime(Number(state.t)))), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: closePath }, "×")),
-      t ? h("p", { class: "links" }, h("span", { class: "name" }, t.path), one < 0 ? [" ", link({ thread, t: state.t, row: undefined }, "its call path over time"), " ", h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread }, "its functions")) : "",
+      t ? h("p", { class: "links" }, h("span", { class: "name" }, t.path), one < 0 ? [" ", link({ thread: n, t: state.t, row: undefined }, "its call path over time"), " ", stacked ? "" : h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread: n }, "its functions")) : "",
       found ? h("ol", { class: "path" }, path.map(row => h("li", {}, h("span", { class: "fn" }, row[10] >= 0 ? swatch(row[11]) : h("span", { class: "swatch" }), link({ view: "tree", up: undefined, ctx: row[0], thread: -1 }, nameOf(row[2]))),
         h("span", { class: "soft" }, lineLink(row[12], row[6], row[7]), ...(row[10] >= 0 ? [" ", link({ view: "functions", fn: row[10], thread: -1 }, h("span", { title: "the function", "aria-label": "the function" }, "ƒ"))] : []))))) : note("Nothing ran there."));
   }
@@ -337,6 +430,18 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     note_({ pins: pins.join(",") || undefined });
     showPath().catch(error => failed(detail, error));
     redraw();
+  }
+  /* One thread, or few that make calls, are seen with their call paths unless one wishes otherwise. */
+  function chooseRows(data) {
+    const paths = state.rows ? state.rows === "paths" : data.threads === 1 || start.calls && data.threads <= 8;
+    const choice = h("select", { "aria-label": "Rows", onchange: () => go({ rows: choice.value, row: undefined, t: undefined, pins: undefined }, true) },
+      h("option", { value: "threads" }, "threads"), h("option", { value: "paths", selected: paths }, "call paths"));
+    rowsLabel.replaceChildren("Rows ", choice);
+    rowsLabel.hidden = false;
+    if (!paths) return;
+    stacked = data.rows.map(row => row[0]);
+    depthLabel.hidden = true;
+    pins = [];
   }
   (async () => {
     const data = await pm.load(`time-1-0-${depth}`);
@@ -350,13 +455,15 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     const given = (state.marks || "").match(/^(-?\d+)-(-?\d+)$/);
     if (given) marks = [Number(given[1]), Number(given[2])];
     all = await allThreads();
+    LABELS = Math.min(LABELS, Math.max(90, 16 + 6.7 * Math.max(...all.slice(0, 5000).map(t => t.told.length), ...start.counters.slice(0, 12).map(c => c[1].length))));
     rows = data.threads;
-    if (one >= 0) {
-      const stack = await pm.load(`stack-1-${one}`);
-      rows = stack ? stackTile(stack).rows.length : 0;
+    if (one < 0 && rows <= FEW && (!pm.sent || data.rows.every(row => pm.sent.has(`stack-1-${row[0]}`)))) chooseRows(data);
+    if (stacked) {
+      await Promise.all(stacked.map(async thread => { const stack = await pm.load(`stack-1-${thread}`); if (stack) levels.set(thread, stackTile(stack).rows.length); }));
+      layLanes(levels);
       if (!rows) { area.replaceChildren(note("This thread has no samples.")); return; }
     }
-    band = Math.max(16, Math.min(one < 0 ? 32 : 24, Math.floor((area.clientHeight - RULER - 6) / rows)));
+    band = Math.max(16, Math.min(stacked ? 24 : 32, Math.floor((area.clientHeight - RULER - 6) / rows)));
     inside.style.height = (rows + pins.length) * band + RULER + 4 + "px";
     area.append(inside);
     inside.append(layer);
@@ -367,6 +474,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     status(`${one < 0 ? many(data.threads, "thread") : all[one] ? all[one].path : ""}, ${exactTime(whole.end - whole.begin)}`);
     showMarks();
     redraw();
+    if (start.counters.length) showCounters().catch(error => failed(counters, error));
     await showPath();
   })().catch(error => failed(area, error));
 } });
