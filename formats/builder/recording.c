@@ -608,9 +608,13 @@ static struct pm_rec_cell *cell_of(
 	if (r->failed || context >= r->paths.n || (quantity & ~PM_REC_THROUGH) >= r->n_quantities ||
 		thread == PM_REC_BAD)
 		return NULL;
-	if (last && last->context == context && last->thread == thread &&
-		last->quantity == quantity)
-		return last;
+	/* Costs of several quantities come together, and their cells lie in that order. */
+	for (unsigned k = 0; k < 2 && last && r->last_cell + k < r->n_cells; k++)
+		if (last[k].context == context && last[k].thread == thread &&
+			last[k].quantity == quantity) {
+			r->last_cell += k;
+			return &last[k];
+		}
 	if (pm_prints_room(&r->cell_index) < 0) {
 		no_memory(r);
 		return NULL;

@@ -52,6 +52,7 @@ void perf_add_event(struct perf *f, struct pm_bytes attr, struct pm_bytes ids)
 	if (!perf_room(f, &f->events, f->n_events, &f->events_room, sizeof(*f->events)))
 		return;
 	read_attr(f, attr, &f->events[f->n_events]);
+	f->notes_again |= f->n_runs > 0;
 	struct pm_cur c = perf_cur(f, ids);
 	while (pm_cur_left(&c) >= 8)
 		if (!pm_map_put(&f->ids, pm_cur_u64(&c), (uint32_t)f->n_events, &fresh))

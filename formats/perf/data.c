@@ -10,25 +10,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/common/sort.h"
 #include "formats/perf/data.h"
 
 /* ---- costs ---- */
 
-static uint32_t thread_handle(struct perf *f, const struct perf_sample *s)
+/* The recording's thread, with the name that it has now. */
+static uint32_t thread_handle(struct perf *f, struct perf_thread *t)
 {
-	struct perf_thread *t = s->has_tid ? perf_thread_of(f, s->pid, s->tid) : NULL;
 	if (!t)
 		return PM_REC_NONE;
+	if (t->handle != PM_REC_NONE && t->told_comm == t->comm)
+		return t->handle;
 	struct pm_rec_key keys[] = {
-		{.key = "process", .number = s->pid}, {.key = "thread", .number = s->tid}};
+		{.key = "process", .number = t->pid}, {.key = "thread", .number = t->tid}};
 	for (size_t i = 0; i < 2; i++)
 		if (keys[i].number == NOBODY)
 			keys[i].number = UINT64_MAX; /* -1 */
 	struct pm_bytes name = perf_text(f, t->comm);
-	if (name.len == 0 && s->tid == 0 && s->pid == 0)
+	if (name.len == 0 && t->tid == 0 && t->pid == 0)
 		name = pm_bytes_of("swapper");
-	return pm_rec_thread(f->r, keys, 2, name);
+	t->told_comm = t->comm;
+	return t->handle = pm_rec_thread(f->r, keys, 2, name);
 }
 
 /* What a value of READ has grown by since the last one of its id. */
@@ -111,22 +113,33 @@ static void take_sample(struct perf *f, const struct perf_place *place)
 		f->bad_samples++;
 		return;
 	}
-	struct spent at = {.thread = thread_handle(f, &s),
-		.context = perf_context_of(f, &s, mode),
+	struct perf_thread *t = s.has_tid ? perf_thread_of(f, s.pid, s.tid) : NULL;
+	struct spent at = {.thread = thread_handle(f, t),
+		.context = perf_context_of(f, t, &s, mode),
 		.time = s.time};
 	for_values(f, &s, &at, spend);
 	if (s.branches.len)
 		perf_take_branches(f, &s, mode);
 }
 
-/* Which events have samples; those of groups only from what they grew by. */
-static void note_events(struct perf *f)
+static void note_sample(struct perf *f, const struct perf_place *place)
 {
 	struct perf_sample s;
-	for (size_t i = 0; i < f->n_places && pm_rec_goes_on(f->r); i++)
-		if (f->places[i].type == SAMPLE &&
-			perf_read_sample(f, perf_body(&f->places[i]), &s))
-			for_values(f, &s, NULL, note_event);
+	if (place->type == SAMPLE && perf_read_sample(f, perf_body(place), &s))
+		for_values(f, &s, NULL, note_event);
+}
+
+/*
+ * Which events have samples: known from reading them, but for groups, whose events have them only
+ * from what they grew by, and if events were described between samples.
+ */
+static void note_events(struct perf *f)
+{
+	if (!f->notes_again)
+		return;
+	for (size_t i = 0; i < f->n_events; i++)
+		f->events[i].has_samples = false;
+	perf_in_order(f, note_sample);
 	pm_map_done(&f->last_values);
 	f->n_values = 0;
 }
@@ -161,19 +174,17 @@ static void make_metrics(struct perf *f)
 	}
 }
 
-static void replay(struct perf *f)
+static void take_record(struct perf *f, const struct perf_place *place)
 {
-	for (size_t i = 0; i < f->n_places && pm_rec_goes_on(f->r); i++) {
-		const struct perf_place *place = &f->places[i];
-		switch (place->type) {
-		case SAMPLE: take_sample(f, place); break;
-		case COMM: perf_take_comm(f, place); break;
-		case FORK: perf_take_fork(f, place); break;
-		case KSYMBOL: perf_take_ksymbol(f, place); break;
-		case MMAP:
-		case MMAP2: perf_take_mmap(f, place); break;
-		default: break; /* only in raw/ */
-		}
+	f->epoch += place->type != SAMPLE;
+	switch (place->type) {
+	case SAMPLE: take_sample(f, place); break;
+	case COMM: perf_take_comm(f, place); break;
+	case FORK: perf_take_fork(f, place); break;
+	case KSYMBOL: perf_take_ksymbol(f, place); break;
+	case MMAP:
+	case MMAP2: perf_take_mmap(f, place); break;
+	default: break; /* only in raw/ */
 	}
 }
 
@@ -307,6 +318,8 @@ static void perf_done(struct perf *f)
 	free(f->blobs);
 	free(f->events);
 	free(f->places);
+	free(f->runs);
+	free(f->streams);
 	free(f->maps_of);
 	free(f->kernel.items);
 	free(f->guest.items);
@@ -335,14 +348,6 @@ static void perf_done(struct perf *f)
 	free(f);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct perf_place *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
 /* Once all records are known: what they say, in the order of time. */
 static int finish(struct perf *f)
 {
@@ -350,13 +355,13 @@ static int finish(struct perf *f)
 	if (f->n_events == 0)
 		return pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), 0,
 			"describes no event: a recording has at least one");
-	if (f->unsorted && pm_sort(f->places, f->n_places, sizeof(*f->places), by_time) < 0)
+	if (perf_sort(f) < 0)
 		return -ENOMEM;
 	note_events(f);
 	make_metrics(f);
 	e = perf_open_symbols(f);
 	if (e == 0) {
-		replay(f);
+		perf_in_order(f, take_record);
 		perf_say_missing(f);
 		perf_add_raw(f);
 		say_facts(f);
@@ -416,6 +421,7 @@ static struct perf *perf_new(struct pm_recording *r)
 	}
 	f->r = r;
 	f->names.arena = &f->arena;
+	f->epoch = 1; /* nothing was found in none */
 	f->symbol_damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	f->is_folder = !pm_rec_is_last_file(r);
 	perf_name(f, (struct pm_bytes){NULL, 0});

@@ -118,6 +118,13 @@ struct perf_map {
 	enum { FILE_MAP, PLAIN_MAP, SYMBOL_MAP } kind; /* address in a file; as it is; a function */
 };
 
+/* Samples of a stream whose times only grow. */
+struct perf_run {
+	struct perf_place first;
+	uint32_t n, stream;
+	bool timed; /* else all have the time of the first */
+};
+
 /* Maps of a process, by address; shared until one of its users changes it. */
 struct perf_maps {
 	unsigned users;
@@ -127,7 +134,14 @@ struct perf_maps {
 
 struct perf_thread {
 	uint64_t pid, tid;
-	uint32_t comm; /* name; 0: none */
+	uint32_t comm;      /* name; 0: none */
+	uint32_t handle;    /* of the recording; PM_REC_NONE: not told */
+	uint32_t told_comm; /* with it */
+	/* The call chain of its last sample, which has most frames in common with the next. */
+	struct pm_bytes chain; /* empty: none to compare with */
+	uint64_t epoch;        /* when it was */
+	uint32_t path, n_frames;
+	enum perf_mode mode; /* of the outermost frame */
 };
 
 struct perf_frame {
@@ -158,6 +172,16 @@ struct perf_location {
 	enum perf_standing standing;
 };
 
+/* Where an address was found lately. */
+struct perf_recent {
+	uint64_t ip, pid, epoch;
+	uint32_t location;
+	uint8_t mode;
+	bool first;
+};
+
+enum { PERF_RECENT = 2048 };
+
 /* A branch from one location to another, as often as it was taken. */
 struct perf_branch {
 	uint32_t from, to;
@@ -175,9 +199,15 @@ struct perf {
 	struct pm_bytes *blobs; /* decompressed streams */
 	size_t n_blobs, blobs_room;
 	struct perf_place *places;
-	size_t n_places, places_room;
-	uint64_t latest; /* time of the records so far */
-	bool unsorted;
+	size_t n_places, places_room; /* of records other than samples */
+	struct perf_run *runs;
+	size_t n_runs, runs_room;
+	struct pm_bytes *streams; /* of records: of the file, and decompressed ones */
+	size_t n_streams, streams_room;
+	uint32_t n_records;        /* that matter */
+	uint64_t latest, run_ends; /* time of the records so far; of the last run's */
+	bool run_is_open;          /* the next sample may be of it */
+	bool notes_again; /* which events have samples is known only in the order of time */
 	struct pm_strtab names;
 	struct pm_map processes; /* pid → index in maps_of */
 	struct perf_maps **maps_of;
@@ -191,7 +221,9 @@ struct perf {
 	size_t n_values, values_room;
 	struct perf_frame *chain;
 	size_t n_chain, chain_room;
-	uint64_t copied;             /* maps, by forks */
+	uint64_t copied; /* maps, by forks */
+	uint64_t epoch;  /* counts changes of maps */
+	struct perf_recent recent[PERF_RECENT];
 	struct perf_module *modules; /* by name */
 	size_t n_modules, modules_room;
 	struct perf_location *locations;
@@ -319,6 +351,16 @@ size_t perf_unpacked_limit(size_t packed);
 /* One record after the other; the stream ends with one that cannot be. */
 void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed);
 
+/* ---- order.c ---- */
+
+/* A record, with its time, behind those so far; and a sample, which was read. */
+void perf_add_place(struct perf *f, const struct perf_place *place, uint64_t time);
+void perf_add_sample(struct perf *f, const struct perf_place *place, const struct perf_sample *s);
+/* Puts places and runs in order; 0 or -ENOMEM. */
+int perf_sort(struct perf *f);
+/* Calls `each` for all records and samples, in the order of their times, then of the file. */
+void perf_in_order(struct perf *f, void (*each)(struct perf *f, const struct perf_place *place));
+
 /* ---- maps.c ---- */
 
 void perf_drop_maps(struct perf_maps *m);
@@ -341,7 +383,9 @@ int perf_open_symbols(struct perf *f);
 void perf_say_missing(struct perf *f);
 /* What a location without a name is shown as: an address, in a module, or in none. */
 uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module);
-uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode);
+/* `t`: its thread, NULL if that is not recorded. */
+uint32_t perf_context_of(
+	struct perf *f, struct perf_thread *t, const struct perf_sample *s, enum perf_mode mode);
 
 /* ---- raw.c ---- */
 

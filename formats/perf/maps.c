@@ -219,7 +219,8 @@ struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid)
 		return NULL;
 	}
 	if (fresh)
-		f->threads[f->n_threads++] = (struct perf_thread){pid, tid, 0};
+		f->threads[f->n_threads++] =
+			(struct perf_thread){.pid = pid, .tid = tid, .handle = PM_REC_NONE};
 	return &f->threads[*at];
 }
 

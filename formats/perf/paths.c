@@ -94,6 +94,12 @@ int perf_open_symbols(struct perf *f)
 
 /* ---- call paths ---- */
 
+static bool is_marker(uint64_t ip)
+{
+	enum { LAST_MARKER = -4095 };
+	return (int64_t)ip < 0 && (int64_t)ip >= LAST_MARKER;
+}
+
 static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
 {
 	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
@@ -163,8 +169,12 @@ static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
 	return ends[step];
 }
 
-/* The frames of a sample, leaf first. */
-static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
+/*
+ * The frames of a sample, leaf first, but for the last `known` words of its chain, of which none is
+ * a marker. Returns the mode of the outermost frame.
+ */
+static enum perf_mode list_frames(
+	struct perf *f, const struct perf_sample *s, enum perf_mode mode, size_t known)
 {
 	/* Markers in a chain say what the addresses behind them are. */
 	static const struct {
@@ -172,14 +182,13 @@ static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_m
 		enum perf_mode mode;
 	} markers[] = {{-32, HYPERVISOR}, {-128, KERNEL}, {-512, USER}, {-2048, GUEST_KERNEL},
 		{-2176, GUEST_KERNEL}, {-2560, GUEST_USER}};
-	enum { LAST_MARKER = -4095 };
-	struct pm_cur c = perf_cur(f, s->chain);
+	struct pm_cur c = perf_cur(f, (struct pm_bytes){s->chain.p, s->chain.len - 8 * known});
 	enum perf_mode own = mode;
 	bool first = true, is_user = false;
 	f->n_chain = 0;
 	while (pm_cur_left(&c) >= 8) {
 		uint64_t ip = pm_cur_u64(&c);
-		if ((int64_t)ip < 0 && (int64_t)ip >= LAST_MARKER) {
+		if (is_marker(ip)) {
 			for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
 				if (markers[i].marker == (int64_t)ip) {
 					mode = markers[i].mode;
@@ -193,8 +202,25 @@ static void list_frames(struct perf *f, const struct perf_sample *s, enum perf_m
 	}
 	if (s->stack.len && !is_user)
 		f->stacks[unwind(f, s)]++;
-	if (f->n_chain == 0 && s->has_ip)
+	if (f->n_chain == 0 && known == 0 && s->has_ip)
 		add_frame(f, s->ip, own, true);
+	return mode;
+}
+
+/*
+ * How many of the outermost words two chains have in common, up to a marker. One less than that:
+ * what stands before a frame says whether it is the first of its mode.
+ */
+static size_t common_words(const struct perf *f, struct pm_bytes a, struct pm_bytes b)
+{
+	size_t most = (a.len < b.len ? a.len : b.len) / 8, n = 0;
+	for (; n < most; n++) {
+		const uint8_t *p = a.p + a.len - 8 * (n + 1);
+		if (memcmp(p, b.p + b.len - 8 * (n + 1), 8) != 0 ||
+			is_marker(f->big ? pm_be64(p) : pm_le64(p)))
+			break;
+	}
+	return n ? n - 1 : 0;
 }
 
 /* What a frame is to thread 0, by its innermost name that says so. */
@@ -233,34 +259,76 @@ static bool is_idle(struct perf *f, const struct perf_sample *s)
 	return true;
 }
 
-uint32_t perf_context_of(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
+/* The number of a frame's location, PM_NONE after a failure. */
+static uint32_t frame_location(
+	struct perf *f, uint64_t pid, const struct perf_frame *at, bool is_idle_leaf)
+{
+	struct perf_recent *r = &f->recent[pm_hash_u64(at->ip) % PERF_RECENT];
+	struct perf_location l;
+	if (r->ip == at->ip && r->epoch == f->epoch && r->pid == pid && r->mode == at->mode &&
+		r->first == at->first && !is_idle_leaf)
+		return r->location;
+	if (!perf_locate(f, pid, at, &l))
+		return PM_NONE;
+	if (is_idle_leaf)
+		l.standing = PERF_IDLE;
+	uint32_t location = perf_location_of(f, &l);
+	if (location != PM_NONE && !is_idle_leaf)
+		*r = (struct perf_recent){
+			at->ip, pid, f->epoch, location, (uint8_t)at->mode, at->first};
+	return location;
+}
+
+/* The path of a frame below another; PM_NONE after a failure. */
+static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
+{
+	uint32_t known = f->paths.n;
+	uint32_t path = location == PM_NONE ? PM_NONE : pm_paths_child(&f->paths, above, location);
+	if (location == PM_NONE || path == PM_PATHS_FULL || path == PM_NONE ||
+		!perf_room(f, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts))) {
+		perf_no_memory(f);
+		return PM_NONE;
+	}
+	if (path == known)
+		f->contexts[path] =
+			location_context(f, above == PM_NONE ? PM_REC_NONE : f->contexts[above],
+				&f->locations[location]);
+	return path;
+}
+
+uint32_t perf_context_of(
+	struct perf *f, struct perf_thread *t, const struct perf_sample *s, enum perf_mode mode)
 {
 	uint32_t path = PM_NONE;
-	list_frames(f, s, mode);
-	if (f->n_chain == 0)
+	/* Frames of idle threads, and those from a copy of the stack, are judged all together. */
+	bool alike = t && (t->pid != 0 || t->tid != 0) && s->stack.len == 0;
+	size_t known = alike && t->epoch == f->epoch ? common_words(f, s->chain, t->chain) : 0;
+	known = known && known < t->n_frames ? known : 0;
+	enum perf_mode outermost = list_frames(f, s, mode, known);
+	if (known && outermost != t->mode)
+		outermost = list_frames(f, s, mode, known = 0);
+	if (f->n_chain + known == 0)
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
 	bool idle = is_idle(f, s);
-	for (size_t i = f->n_chain; i-- > 0 && pm_rec_goes_on(f->r);) {
-		struct perf_location l;
-		uint32_t known = f->paths.n, above = path;
-		bool good = perf_locate(f, s->pid, &f->chain[i], &l);
-		if (idle && i == 0)
-			l.standing = PERF_IDLE;
-		uint32_t location = good ? perf_location_of(f, &l) : PM_NONE;
-		if (location == PM_NONE)
-			return PM_REC_BAD;
-		path = pm_paths_child(&f->paths, above, location);
-		if (path == PM_PATHS_FULL || path == PM_NONE ||
-			!perf_room(
-				f, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts))) {
-			perf_no_memory(f);
-			return PM_REC_BAD;
-		}
-		if (path == known)
-			f->contexts[path] = location_context(
-				f, above == PM_NONE ? PM_REC_NONE : f->contexts[above], &l);
+	if (known) {
+		path = t->path;
+		for (size_t up = t->n_frames - known; up > 0; up--)
+			path = f->paths.items[path].parent;
 	}
-	return path == PM_NONE ? PM_REC_BAD : f->contexts[path];
+	for (size_t i = f->n_chain; i-- > 0;) {
+		uint32_t location = frame_location(f, s->pid, &f->chain[i], idle && i == 0);
+		path = path_below(f, path, location);
+		if (path == PM_NONE)
+			return PM_REC_BAD;
+	}
+	if (alike) {
+		t->chain = s->chain;
+		t->epoch = f->epoch;
+		t->path = path;
+		t->n_frames = (uint32_t)(f->n_chain + known);
+		t->mode = outermost;
+	}
+	return f->contexts[path];
 }
 
 void perf_say_missing(struct perf *f)

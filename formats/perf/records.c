@@ -142,18 +142,6 @@ static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
 	return pm_cur_u64(&c);
 }
 
-static void add_place(struct perf *f, const struct perf_place *place, uint64_t time)
-{
-	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
-		return;
-	f->unsorted |= time < f->latest;
-	f->latest = time > f->latest ? time : f->latest;
-	f->places[f->n_places] = *place;
-	f->places[f->n_places].time = time;
-	f->places[f->n_places].order = (uint32_t)f->n_places;
-	f->n_places++;
-}
-
 static void take_attr_record(struct perf *f, struct pm_bytes body)
 {
 	struct pm_cur c = perf_cur(f, body);
@@ -182,7 +170,10 @@ static void take_record(struct perf *f, const struct perf_place *place)
 		}
 		if (!(s.event->sample_type & TIME))
 			s.time = f->latest;
-		add_place(f, place, s.time);
+		if (s.read.len && s.event->read_format & READ_ID)
+			f->notes_again = true;
+		f->events[s.event - f->events].has_samples = true;
+		perf_add_sample(f, place, &s);
 		f->first_ns =
 			s.time && (s.time < f->first_ns || !f->first_ns) ? s.time : f->first_ns;
 		f->last_ns = s.time > f->last_ns ? s.time : f->last_ns;
@@ -191,19 +182,19 @@ static void take_record(struct perf *f, const struct perf_place *place)
 	case MMAP2:
 	case COMM:
 	case FORK:
-	case KSYMBOL: add_place(f, place, trailer_time(f, body)); return;
+	case KSYMBOL: perf_add_place(f, place, trailer_time(f, body)); return;
 	case LOST:
 		pm_cur_u64(&c);
 		f->lost += pm_cur_u64(&c);
-		add_place(f, place, trailer_time(f, body));
+		perf_add_place(f, place, trailer_time(f, body));
 		return;
 	case LOST_SAMPLES:
 		f->lost_samples += pm_cur_u64(&c);
-		add_place(f, place, trailer_time(f, body));
+		perf_add_place(f, place, trailer_time(f, body));
 		return;
 	case THROTTLE:
 		f->throttled++;
-		add_place(f, place, trailer_time(f, body));
+		perf_add_place(f, place, trailer_time(f, body));
 		return;
 	case HEADER_ATTR:
 		if (f->is_bare)
@@ -253,6 +244,10 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 	struct pm_text out = {.limit = most < left ? most : left};
 	const char *broken = NULL;
 	size_t at = 0;
+	f->run_is_open = false;
+	if (!perf_room(f, &f->streams, f->n_streams, &f->streams_room, sizeof(*f->streams)))
+		return;
+	f->streams[f->n_streams++] = b;
 	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
 		const uint8_t *p = b.p + at;
 		uint32_t type = perf_type(f, p);
@@ -282,6 +277,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 			if (type == COMPRESSED2 &&
 				(f->big ? pm_be64(p + 8) : pm_le64(p + 8)) <= piece.len)
 				piece.len = (size_t)(f->big ? pm_be64(p + 8) : pm_le64(p + 8));
+			f->run_is_open = false;
 			zstd = zstd || broken ? zstd : pm_unzstd_new();
 			broken = broken ? broken : pm_unzstd_add(zstd, piece, &out);
 		} else {
@@ -290,6 +286,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 					.type = (uint16_t)(type <= UINT16_MAX ? type : 0),
 					.size = (uint16_t)(size <= UINT16_MAX ? size : 8)});
 		}
+		f->run_is_open &= follows == 0 && size <= UINT16_MAX;
 		if (follows > b.len - at - size) {
 			pm_rec_damage(f->r, offset_of(f, p), b.len - at,
 				"what follows a record goes beyond the end");

@@ -1,0 +1,149 @@
+/*
+ * All records in the order of their times. Each buffer of a processor was written in order, so that
+ * samples come in runs: only where a run begins is remembered, and runs are merged. Records other
+ * than samples are few; each is remembered.
+ */
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/perf/data.h"
+
+/* A run while it is read: what comes next in it. */
+struct perf_cursor {
+	struct perf_place next;
+	const uint8_t *end; /* of its stream */
+	uint32_t left;      /* samples, with the next one */
+	bool timed;         /* samples have times; else they have that of the run */
+};
+
+static bool is_before(const struct perf_place *a, const struct perf_place *b)
+{
+	return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+void perf_add_place(struct perf *f, const struct perf_place *place, uint64_t time)
+{
+	f->run_is_open = false;
+	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
+		return;
+	f->latest = time > f->latest ? time : f->latest;
+	f->places[f->n_places] = *place;
+	f->places[f->n_places].time = time;
+	f->places[f->n_places++].order = f->n_records++;
+}
+
+void perf_add_sample(struct perf *f, const struct perf_place *place, const struct perf_sample *s)
+{
+	bool timed = s->event->sample_type & TIME;
+	uint64_t time = timed ? s->time : f->latest;
+	struct perf_run *run = f->n_runs ? &f->runs[f->n_runs - 1] : NULL;
+	if (!run || !f->run_is_open || time < f->run_ends || run->timed != timed ||
+		(!timed && time != run->first.time) || run->n == UINT32_MAX) {
+		if (!perf_room(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs)))
+			return;
+		run = &f->runs[f->n_runs++];
+		*run = (struct perf_run){
+			.first = *place, .stream = (uint32_t)f->n_streams - 1, .timed = timed};
+		run->first.time = time;
+		run->first.order = f->n_records;
+	}
+	run->n++;
+	f->n_records++;
+	f->run_is_open = true;
+	f->run_ends = time;
+	f->latest = time > f->latest ? time : f->latest;
+}
+
+/* ---- merging ---- */
+
+/* Goes to the next sample of a run; false: there is none. */
+static bool step(struct perf *f, struct perf_cursor *c)
+{
+	struct perf_place *at = &c->next;
+	struct perf_sample s;
+	if (--c->left == 0)
+		return false;
+	for (;;) {
+		/* The file may have been written anew since. */
+		if ((size_t)(c->end - at->p) < (size_t)at->size + 8)
+			return false;
+		at->p += at->size;
+		at->type = (uint16_t)perf_type(f, at->p);
+		at->size = perf_half(f, at->p + 6);
+		if (at->size < 8 || at->size > c->end - at->p)
+			return false;
+		if (perf_type(f, at->p) == SAMPLE && perf_read_sample(f, perf_body(at), &s))
+			break;
+	}
+	/* Its turn comes after those of the other processors. */
+	pm_bytes_prefetch((struct pm_bytes){at->p, (size_t)(c->end - at->p)}, 64, 448);
+	at->order++;
+	if (c->timed)
+		at->time = s.time;
+	return true;
+}
+
+/* Moves the cursor at `i` down to where it belongs; the first one is the earliest. */
+static void sink(struct perf_cursor *heap, size_t n, size_t i)
+{
+	struct perf_cursor c = heap[i];
+	for (size_t kid; (kid = 2 * i + 1) < n; i = kid) {
+		if (kid + 1 < n && is_before(&heap[kid + 1].next, &heap[kid].next))
+			kid++;
+		if (!is_before(&heap[kid].next, &c.next))
+			break;
+		heap[i] = heap[kid];
+	}
+	heap[i] = c;
+}
+
+static void rise(struct perf_cursor *heap, size_t i)
+{
+	struct perf_cursor c = heap[i];
+	for (; i > 0 && is_before(&c.next, &heap[(i - 1) / 2].next); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = c;
+}
+
+int perf_sort(struct perf *f)
+{
+	int r = pm_sort(f->places, f->n_places, sizeof(*f->places), by_time);
+	return r < 0 ? r : pm_sort(f->runs, f->n_runs, sizeof(*f->runs), by_time);
+}
+
+void perf_in_order(struct perf *f, void (*each)(struct perf *f, const struct perf_place *place))
+{
+	struct perf_cursor *heap = NULL;
+	size_t n = 0, room = 0, run = 0, place = 0;
+	while ((n || run < f->n_runs || place < f->n_places) && pm_rec_goes_on(f->r)) {
+		const struct perf_place *other = place < f->n_places ? &f->places[place] : NULL;
+		const struct perf_run *fresh = run < f->n_runs ? &f->runs[run] : NULL;
+		if (fresh && (!n || is_before(&fresh->first, &heap[0].next))) {
+			struct pm_bytes stream = f->streams[fresh->stream];
+			if (!perf_room(f, &heap, n, &room, sizeof(*heap)))
+				break;
+			heap[n++] = (struct perf_cursor){.next = fresh->first,
+				.end = stream.p + stream.len,
+				.left = fresh->n,
+				.timed = fresh->timed};
+			rise(heap, n - 1);
+			run++;
+		} else if (other && (!n || is_before(other, &heap[0].next))) {
+			each(f, other);
+			place++;
+		} else {
+			each(f, &heap[0].next);
+			if (!step(f, &heap[0]))
+				heap[0] = heap[--n];
+			if (n)
+				sink(heap, n, 0);
+		}
+	}
+	free(heap);
+}
