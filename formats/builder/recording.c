@@ -709,7 +709,16 @@ void pm_rec_cost_decimal(struct pm_recording *r, uint32_t thread, uint32_t conte
 void pm_rec_cost(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity, int64_t cost)
 {
-	pm_rec_cost_decimal(r, thread, context, quantity, cost, 0);
+	struct pm_rec_cell *cell = cell_of(r, thread, context, quantity);
+	const struct pm_rec_quantity *q = &r->quantities[quantity & ~PM_REC_THROUGH];
+	__int128 sum;
+	if (!cell)
+		return;
+	if (!q->real && q->decimals == 0 &&
+		!__builtin_add_overflow(cell->i, (__int128)cost * q->factor, &sum))
+		cell->i = sum;
+	else
+		pm_rec_cost_decimal(r, thread, context, quantity, cost, 0);
 }
 
 void pm_rec_cost_f64(

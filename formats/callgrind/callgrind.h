@@ -17,9 +17,12 @@ struct cg_number {
 };
 
 /* Names of one kind of position, by index; 0 is no name. Ids of the file refer to them. */
+enum { CG_SMALL = 1 << 20 }; /* most writers count ids from 1 */
 struct cg_names {
 	struct pm_strtab texts;
 	struct pm_map by_id;
+	uint32_t *small; /* of ids below CG_SMALL; PM_NONE: not defined */
+	size_t n_small, small_room;
 };
 
 /* An event, and the quantities that its costs are part of: its own, then sums over it. */
@@ -87,7 +90,8 @@ struct cg_file {
 	bool in_body;
 	size_t n_columns, first_part;
 	bool has_calls;
-	uint32_t top; /* context of the current function; PM_REC_NONE: not needed so far */
+	uint32_t top;  /* context of the current function; PM_REC_NONE: not needed so far */
+	uint32_t site; /* that with the current file; PM_NONE: not needed so far */
 	uint32_t thread;
 	struct pm_bytes creator, summary;
 	bool has_version, has_caches; /* version:, desc: I1 cache: */
@@ -97,6 +101,14 @@ struct cg_file {
 		uint64_t first;
 	} malformed, nameless, unended, lies;
 	bool ends_early, summary_lies;
+};
+
+/* A line of a site, or a call from the context of a line, and its context. */
+struct cg_step {
+	uint32_t of, to; /* site and line; context and name of the function */
+	uint32_t file, object;
+	uint32_t context;
+	bool is_line;
 };
 
 /* A reader of the files of one run. */
@@ -119,6 +131,12 @@ struct cg_reader {
 	size_t n_own;
 	/* Handles: (file, object) → pair, (function, pair) → function. */
 	struct pm_map pairs, handles;
+	struct pm_map sites; /* (top, file) → site */
+	uint32_t n_sites;
+	/* Cost lines, and calls, in the order in which each came first. */
+	struct cg_step *steps;
+	size_t n_steps, steps_room, step;
+	struct pm_map lines_at, edges_at; /* (site, line) → step, context → step */
 	uint32_t n_pairs;
 	uint32_t calls; /* the quantity; PM_REC_NONE before the first call */
 	struct cg_part *parts;
@@ -136,6 +154,37 @@ struct cg_reader {
 	uint32_t *open; /* blocks that nobody has called so far, in order */
 	size_t n_open, open_room;
 };
+
+/* ---- words.c ---- */
+
+/* Without the blanks around it. */
+struct pm_bytes cg_trimmed(struct pm_bytes b);
+/* Takes the next word of a line; empty at its end. */
+struct pm_bytes cg_word(struct pm_bytes *line);
+/* A whole number, decimal or with 0x, below 2^64. */
+bool cg_whole(struct pm_bytes b, uint64_t *ret);
+/* A cost: an integer, a decimal, or hexadecimal; negative ones have a minus. */
+bool cg_number_of(struct pm_bytes b, struct cg_number *ret);
+double cg_value(const struct cg_number *n);
+
+enum { CG_MOST_DIGITS = 18 }; /* 64 bits hold any such number */
+
+/* Takes the next word of a line if it is a number of digits alone, the usual case. */
+static inline bool cg_take_digits(struct pm_bytes *line, uint64_t *ret)
+{
+	const uint8_t *p = line->p, *end = p + line->len, *first;
+	uint64_t n = 0;
+	unsigned d;
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	for (first = p; p < end && (d = *p - (unsigned)'0') <= 9; p++)
+		n = n * 10 + d;
+	if (p == first || p - first > CG_MOST_DIGITS || (p < end && *p != ' ' && *p != '\t'))
+		return false;
+	*line = (struct pm_bytes){p, (size_t)(end - p)};
+	*ret = n;
+	return true;
+}
 
 /* reader.c: reads the file at hand, as blocks if `may_be_blocks` allows it. 0 or -ENOMEM. */
 int cg_read_file(struct cg_reader *c, bool may_be_blocks);

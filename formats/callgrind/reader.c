@@ -11,35 +11,9 @@
 #include "formats/common/cursor.h"
 #include "profmount/limits.h"
 
-enum {
-	MOST_DIGITS = 18,
-	HEADER = 1 << 20, /* bytes before the first `events:`; real ones have some hundred */
-};
+enum { HEADER = 1 << 20 }; /* bytes before the first `events:`; real ones have some hundred */
 
 /* ---- words and numbers ---- */
-
-static struct pm_bytes trimmed(struct pm_bytes b)
-{
-	while (b.len && (b.p[0] == ' ' || b.p[0] == '\t'))
-		b.p++, b.len--;
-	while (b.len && (b.p[b.len - 1] == ' ' || b.p[b.len - 1] == '\t'))
-		b.len--;
-	return b;
-}
-
-/* Takes the next word of a line; empty at its end. */
-static struct pm_bytes word(struct pm_bytes *line)
-{
-	struct pm_bytes w;
-	while (line->len && (line->p[0] == ' ' || line->p[0] == '\t'))
-		line->p++, line->len--;
-	w = (struct pm_bytes){line->p, 0};
-	while (w.len < line->len && w.p[w.len] != ' ' && w.p[w.len] != '\t')
-		w.len++;
-	line->p += w.len;
-	line->len -= w.len;
-	return w;
-}
 
 static bool begins(struct pm_bytes *line, const char *with)
 {
@@ -57,86 +31,6 @@ bool cg_is_by(const struct cg_reader *c, const char *writer)
 	return begins(&creator, writer);
 }
 
-static int hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* A whole number, decimal or with 0x, below 2^64. */
-static bool whole(struct pm_bytes b, uint64_t *ret)
-{
-	uint64_t base = 10, n = 0;
-	if (b.len > 2 && b.p[0] == '0' && (b.p[1] | 0x20) == 'x') {
-		base = 16;
-		b.p += 2;
-		b.len -= 2;
-	}
-	for (size_t i = 0; i < b.len; i++) {
-		int d = hex_digit(b.p[i]);
-		if (d < 0 || (uint64_t)d >= base || __builtin_mul_overflow(n, base, &n) ||
-			__builtin_add_overflow(n, (uint64_t)d, &n))
-			return false;
-	}
-	*ret = n;
-	return b.len > 0;
-}
-
-/* A cost: an integer, a decimal, or hexadecimal; negative ones have a minus. */
-static bool number(struct pm_bytes b, struct cg_number *ret)
-{
-	bool negative = b.len && b.p[0] == '-', point = false;
-	uint64_t n = 0;
-	unsigned used = 0, decimals = 0;
-	if (negative)
-		b.p++, b.len--;
-	*ret = (struct cg_number){.digits = 0};
-	if (b.len > 2 && b.p[0] == '0' && (b.p[1] | 0x20) == 'x') {
-		if (!whole(b, &n))
-			return false;
-		ret->real = n > INT64_MAX;
-		ret->f = negative ? -(double)n : (double)n;
-		ret->digits = ret->real ? 0 : negative ? -(int64_t)n : (int64_t)n;
-		return true;
-	}
-	double f = 0, place = 1;
-	for (size_t i = 0; i < b.len; i++) {
-		if (b.p[i] == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (b.p[i] < '0' || b.p[i] > '9')
-			return false;
-		f = f * 10 + (b.p[i] - '0');
-		place = point ? place * 10 : place;
-		if (used < MOST_DIGITS) {
-			n = n * 10 + (b.p[i] - '0');
-			decimals += point;
-			used += n > 0;
-		} else if (!point || b.p[i] != '0') {
-			ret->real = true;
-		}
-	}
-	if (b.len == 0 || (point && b.len == 1))
-		return false;
-	ret->f = negative ? -f / place : f / place;
-	ret->digits = negative ? -(int64_t)n : (int64_t)n;
-	ret->decimals = decimals;
-	return true;
-}
-
-static double value_of(const struct cg_number *n)
-{
-	double f = (double)n->digits;
-	if (n->real)
-		return n->f;
-	for (unsigned i = 0; i < n->decimals; i++)
-		f /= 10;
-	return f;
-}
-
 /* Counts what is wrong with the line at hand. */
 static void fault(const struct cg_reader *c, struct cg_fault *f)
 {
@@ -146,9 +40,29 @@ static void fault(const struct cg_reader *c, struct cg_fault *f)
 
 /* ---- names ---- */
 
+static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
+{
+	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
+		return true;
+	pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
+	return false;
+}
+
 struct pm_bytes cg_text(const struct cg_names *names, uint32_t name)
 {
 	return names->texts.items[name];
+}
+
+/* Makes room for a small id; false: there is no memory, and the map is used. */
+static bool know_small(struct cg_reader *c, struct cg_names *names, uint32_t id)
+{
+	while (names->n_small <= id) {
+		if (!has_room(c, &names->small, names->n_small, &names->small_room,
+			    sizeof(*names->small)))
+			return false;
+		names->small[names->n_small++] = PM_NONE;
+	}
+	return true;
 }
 
 /* The name of a position: `TEXT`, `(ID) TEXT`, which defines the id, or `(ID)`. */
@@ -162,12 +76,14 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 		while (close < b.len && b.p[close] >= '0' && b.p[close] <= '9')
 			close++;
 		has_id = close > 1 && close < b.len && b.p[close] == ')' &&
-			whole((struct pm_bytes){b.p + 1, close - 1}, &id);
+			cg_whole((struct pm_bytes){b.p + 1, close - 1}, &id);
 	}
 	if (has_id) {
-		text = trimmed((struct pm_bytes){b.p + close + 1, b.len - close - 1});
-		uint32_t *known = text.len ? NULL : pm_map_find(&names->by_id, id);
-		if (known)
+		text = cg_trimmed((struct pm_bytes){b.p + close + 1, b.len - close - 1});
+		const uint32_t *known = text.len ? NULL
+			: id < names->n_small    ? &names->small[id]
+						 : pm_map_find(&names->by_id, id);
+		if (known && *known != PM_NONE)
 			return *known;
 		if (text.len == 0) {
 			fault(c, &c->at.nameless);
@@ -176,7 +92,10 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 	}
 	uint32_t name =
 		pm_bytes_equal(text, pm_bytes_of("???")) ? 0 : pm_strtab_add(&names->texts, text);
-	uint32_t *at = has_id ? pm_map_put(&names->by_id, id, name, &fresh) : &name;
+	bool is_small = has_id && id < CG_SMALL && know_small(c, names, (uint32_t)id);
+	uint32_t *at = is_small ? &names->small[id]
+		: has_id        ? pm_map_put(&names->by_id, id, name, &fresh)
+				: &name;
 	if (name == PM_NONE || !at) {
 		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for names");
 		return 0;
@@ -211,7 +130,7 @@ static uint32_t handle_of(struct cg_reader *c, uint32_t function, uint32_t file,
 static void set_position(
 	struct cg_reader *c, struct cg_names *names, uint32_t *ret, struct pm_bytes name)
 {
-	*ret = name_of(c, names, trimmed(name));
+	*ret = name_of(c, names, cg_trimmed(name));
 	c->at.top = PM_REC_NONE;
 }
 
@@ -221,14 +140,6 @@ static void set_position(
  * Xdebug writes a block for each call when it returns, so callees come before callers: the k calls
  * of a block are the last k blocks that nobody has called yet. That gives the tree of calls back.
  */
-static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
-{
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
-		return true;
-	pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
-	return false;
-}
-
 static void block_begins(struct cg_reader *c, uint32_t function)
 {
 	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->at.file};
@@ -278,37 +189,52 @@ static void block_ends(struct cg_reader *c)
 
 /* ---- positions by name ---- */
 
+/* The names of a position that is not that of the current function: where it is kept. */
+static bool take_other(struct cg_reader *c, const char *key, struct pm_bytes name)
+{
+	const struct {
+		const char *key;
+		struct cg_names *names;
+		uint32_t *ret;
+		bool *has;
+	} others[] = {{"cfn", &c->functions, &c->at.callee, &c->at.has_callee},
+		{"cfi", &c->files, &c->at.callee_file, &c->at.has_callee_file},
+		{"cfl", &c->files, &c->at.callee_file, &c->at.has_callee_file},
+		{"cob", &c->objects, &c->at.callee_object, &c->at.has_callee_object},
+		{"jfi", &c->files, &c->at.jump_file, &c->at.has_jump_file},
+		{"jfl", &c->files, &c->at.jump_file, &c->at.has_jump_file},
+		{"jfn", &c->functions, &c->at.jump_function, &c->at.has_jump_function}};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (memcmp(key, others[i].key, 3) == 0) {
+			*others[i].ret = name_of(c, others[i].names, cg_trimmed(name));
+			return *others[i].has = true;
+		}
+	return false;
+}
+
 /* A line `KEY=NAME`; false if it is none. */
 static bool take_name(struct cg_reader *c, struct pm_bytes line)
 {
-	if (begins(&line, "fn=")) {
+	const char *key = (const char *)line.p;
+	struct pm_bytes name = {line.p + 3, line.len - 3};
+	if (line.len < 3 || (key[2] != '=' && (line.len < 4 || key[3] != '=')))
+		return false;
+	if (key[2] != '=')
+		return take_other(c, key, (struct pm_bytes){line.p + 4, line.len - 4});
+	if (memcmp(key, "fn", 2) == 0) {
 		block_ends(c);
-		set_position(c, &c->functions, &c->at.function, line);
+		set_position(c, &c->functions, &c->at.function, name);
 		c->at.here = c->at.file;
 		if (c->by_blocks)
 			block_begins(c, handle_of(c, c->at.function, c->at.file, c->at.object));
-	} else if (begins(&line, "fl=")) {
-		set_position(c, &c->files, &c->at.file, line);
+	} else if (memcmp(key, "fl", 2) == 0) {
+		set_position(c, &c->files, &c->at.file, name);
 		c->at.here = c->at.file;
-	} else if (begins(&line, "fi=") || begins(&line, "fe=")) {
-		c->at.here = name_of(c, &c->files, trimmed(line));
-	} else if (begins(&line, "ob=")) {
-		set_position(c, &c->objects, &c->at.object, line);
-	} else if (begins(&line, "cfn=")) {
-		c->at.callee = name_of(c, &c->functions, trimmed(line));
-		c->at.has_callee = true;
-	} else if (begins(&line, "cfi=") || begins(&line, "cfl=")) {
-		c->at.callee_file = name_of(c, &c->files, trimmed(line));
-		c->at.has_callee_file = true;
-	} else if (begins(&line, "cob=")) {
-		c->at.callee_object = name_of(c, &c->objects, trimmed(line));
-		c->at.has_callee_object = true;
-	} else if (begins(&line, "jfi=") || begins(&line, "jfl=")) {
-		c->at.jump_file = name_of(c, &c->files, trimmed(line));
-		c->at.has_jump_file = true;
-	} else if (begins(&line, "jfn=")) {
-		c->at.jump_function = name_of(c, &c->functions, trimmed(line));
-		c->at.has_jump_function = true;
+	} else if (memcmp(key, "fi", 2) == 0 || memcmp(key, "fe", 2) == 0) {
+		c->at.here = name_of(c, &c->files, cg_trimmed(name));
+		c->at.site = PM_NONE;
+	} else if (memcmp(key, "ob", 2) == 0) {
+		set_position(c, &c->objects, &c->at.object, name);
 	} else {
 		return false;
 	}
@@ -357,10 +283,10 @@ static uint32_t quantity_of(struct cg_reader *c, struct pm_bytes name, int64_t *
 	if (open && name.p[name.len - 1] == ')') {
 		unit = (struct pm_bytes){open + 1, name.len - 2 - (size_t)(open - name.p)};
 		size_t digits = 0;
-		while (digits < unit.len && digits < 9 && hex_digit(unit.p[digits]) >= 0 &&
+		while (digits < unit.len && digits < 9 && unit.p[digits] >= '0' &&
 			unit.p[digits] <= '9')
 			digits++;
-		if (digits && whole((struct pm_bytes){unit.p, digits}, &factor) && factor > 0) {
+		if (digits && cg_whole((struct pm_bytes){unit.p, digits}, &factor) && factor > 0) {
 			unit.p += digits;
 			unit.len -= digits;
 		} else {
@@ -407,7 +333,7 @@ static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
 static void take_events(struct cg_reader *c, struct pm_bytes line)
 {
 	c->at.n_columns = 0;
-	for (struct pm_bytes w; (w = word(&line)).len;) {
+	for (struct pm_bytes w; (w = cg_word(&line)).len;) {
 		unsigned k = 0;
 		for (size_t i = 0; i < c->at.n_columns; i++)
 			k += pm_bytes_equal(c->events[c->columns[i]].name, w);
@@ -472,11 +398,11 @@ static void define_sums(struct cg_reader *c)
 		if (sum->quantity != PM_REC_NONE)
 			continue;
 		sum->quantity = pm_rec_metric(c->r, sum->name, (struct pm_bytes){NULL, 0});
-		while (pm_rec_goes_on(c->r) && (w = word(&rest)).len) {
+		while (pm_rec_goes_on(c->r) && (w = cg_word(&rest)).len) {
 			uint64_t n;
 			if (w.len == 1 && (w.p[0] == '+' || w.p[0] == '*'))
 				continue;
-			if (whole(w, &n) && n <= INT32_MAX) {
+			if (cg_whole(w, &n) && n <= INT32_MAX) {
 				factor = (int64_t)n;
 				continue;
 			}
@@ -494,7 +420,7 @@ static void take_sum(struct cg_reader *c, struct pm_bytes line)
 	const uint8_t *colon = line.len ? memchr(line.p, ':', line.len) : NULL;
 	if (!equals || (colon && colon < equals))
 		return;
-	struct pm_bytes name = trimmed((struct pm_bytes){line.p, (size_t)(equals - line.p)});
+	struct pm_bytes name = cg_trimmed((struct pm_bytes){line.p, (size_t)(equals - line.p)});
 	struct pm_bytes terms = {equals + 1, line.len - 1 - (size_t)(equals - line.p)};
 	if (colon)
 		terms.len = (size_t)(colon - terms.p);
@@ -512,16 +438,19 @@ static void take_sum(struct cg_reader *c, struct pm_bytes line)
 
 /* ---- costs and calls ---- */
 
-/* A subposition: absolute, or relative to the last one. */
-static bool position(struct pm_bytes w, uint64_t *at)
+/* Takes a subposition: absolute, or relative to the last one. */
+static bool position(struct pm_bytes *line, uint64_t *at)
 {
 	uint64_t n;
+	if (cg_take_digits(line, at))
+		return true;
+	struct pm_bytes w = cg_word(line);
 	if (w.len == 1 && w.p[0] == '*')
 		return true;
 	bool plus = w.len > 1 && w.p[0] == '+', minus = w.len > 1 && w.p[0] == '-';
 	if (plus || minus)
 		w.p++, w.len--;
-	if (!whole(w, &n))
+	if (!cg_take_digits(&(struct pm_bytes){w.p, w.len}, &n) && !cg_whole(w, &n))
 		return false;
 	*at = plus ? *at + n : minus ? *at - n : n;
 	return true;
@@ -533,7 +462,7 @@ static bool take_positions(
 {
 	uint64_t ignored = 0;
 	for (unsigned i = 0; i < c->at.n_positions; i++)
-		if (!position(word(line),
+		if (!position(line,
 			    c->at.order[i] == 'a'           ? address
 				    : c->at.order[i] == 'l' ? number
 							    : &ignored))
@@ -546,8 +475,10 @@ static bool take_positions(
 static bool take_costs(struct cg_reader *c, struct pm_bytes line)
 {
 	size_t n = 0;
-	for (struct pm_bytes w; (w = word(&line)).len; n++)
-		if (n == c->at.n_columns || !number(w, &c->cells[n]))
+	for (uint64_t digits; n < c->at.n_columns && cg_take_digits(&line, &digits); n++)
+		c->cells[n] = (struct cg_number){.digits = (int64_t)digits};
+	for (struct pm_bytes w; (w = cg_word(&line)).len; n++)
+		if (n == c->at.n_columns || !cg_number_of(w, &c->cells[n]))
 			return false;
 	for (; n < c->at.n_columns; n++)
 		c->cells[n] = (struct cg_number){.digits = 0};
@@ -564,7 +495,7 @@ void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event
 		quantity = through ? pm_rec_through(quantity) : quantity;
 		if (n->real || __builtin_mul_overflow(n->digits, factor, &digits))
 			pm_rec_cost_f64(c->r, c->at.thread, context, quantity,
-				value_of(n) * (double)factor);
+				cg_value(n) * (double)factor);
 		else if (n->decimals)
 			pm_rec_cost_decimal(
 				c->r, c->at.thread, context, quantity, digits, n->decimals);
@@ -573,24 +504,73 @@ void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event
 	}
 }
 
+/*
+ * The same lines and calls come again in the next part, or for the next instruction, and mostly in
+ * the same order: what came next the last time is tried before it is looked up, and what is at
+ * hand, since a call is on the line of a cost.
+ */
+static bool is_next(struct cg_reader *c, const struct cg_step *step)
+{
+	for (size_t i = c->step; i < c->n_steps && i < c->step + 2; i++) {
+		const struct cg_step *next = &c->steps[i];
+		if (next->of == step->of && next->to == step->to && next->file == step->file &&
+			next->object == step->object && next->is_line == step->is_line) {
+			c->step = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Goes to a step that was not the next one; `*at` is where it is, PM_NONE if it is new. */
+static uint32_t take_step(struct cg_reader *c, uint32_t *at, const struct cg_step *step)
+{
+	if (*at == PM_NONE) {
+		if (!has_room(c, &c->steps, c->n_steps, &c->steps_room, sizeof(*step)))
+			return PM_REC_BAD;
+		*at = (uint32_t)c->n_steps;
+		c->steps[c->n_steps++] = *step;
+	}
+	c->step = *at;
+	return c->steps[*at].context;
+}
+
 /* The context of the current line in the current function. */
 static uint32_t here(struct cg_reader *c)
 {
 	if (c->at.top == PM_REC_NONE) {
 		uint32_t function = handle_of(c, c->at.function, c->at.file, c->at.object);
 		c->at.top = pm_rec_call(c->r, PM_REC_NONE, function, 0);
+		c->at.site = PM_NONE;
 	}
-	return cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line);
+	bool fresh;
+	if (c->at.site == PM_NONE) {
+		uint64_t key = (uint64_t)c->at.top << 32 | c->at.here;
+		uint32_t *site = pm_map_put(&c->sites, key, c->n_sites, &fresh);
+		c->n_sites += site && fresh;
+		c->at.site = site ? *site : PM_NONE;
+	}
+	uint32_t line = c->at.line < PM_NONE ? (uint32_t)c->at.line : 0;
+	struct cg_step step = {.of = c->at.site, .to = line, .is_line = true};
+	if (is_next(c, &step))
+		return c->steps[c->step].context;
+	uint32_t *at = pm_map_put(&c->lines_at, (uint64_t)step.of << 32 | line, PM_NONE, &fresh);
+	step.context = fresh ? cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line) : 0;
+	if (!at || c->at.site == PM_NONE) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for lines");
+		return PM_REC_BAD;
+	}
+	return take_step(c, at, &step);
 }
 
 uint32_t cg_line(
 	struct cg_reader *c, uint32_t parent, uint32_t file, uint32_t own_file, uint64_t line)
 {
 	struct pm_bytes other = {NULL, 0};
+	uint32_t of = c->at.has_line && file != 0 && line < PM_NONE ? (uint32_t)line : 0;
 	if (file != own_file)
 		other = cg_text(&c->files, file);
-	return pm_rec_line(c->r, parent, other,
-		c->at.has_line && file != 0 && line < PM_NONE ? (uint32_t)line : 0);
+	return pm_rec_line(c->r, parent, other, of);
 }
 
 static void take_own(struct cg_reader *c)
@@ -600,7 +580,7 @@ static void take_own(struct cg_reader *c)
 	uint32_t context = c->by_blocks ? PM_REC_NONE : here(c);
 	for (size_t i = 0; i < c->at.n_columns; i++) {
 		uint32_t event = c->columns[i];
-		long double value = value_of(&c->cells[i]);
+		long double value = cg_value(&c->cells[i]);
 		c->own[event] += value;
 		c->all[event] += value;
 		if (c->by_blocks)
@@ -625,13 +605,28 @@ static bool next_line(struct cg_reader *c, struct pm_bytes *ret)
 	return false;
 }
 
+/* The context of the function that is called, below that of the line. */
+static uint32_t edge_of(struct cg_reader *c, uint32_t line, uint32_t file, uint32_t object)
+{
+	struct cg_step step = {.of = line, .to = c->at.callee, .file = file, .object = object};
+	bool fresh;
+	if (is_next(c, &step))
+		return c->steps[c->step].context;
+	step.context = pm_rec_call(c->r, line, handle_of(c, step.to, file, object), 0);
+	uint32_t *at = pm_map_put(&c->edges_at, step.context, PM_NONE, &fresh);
+	if (!at)
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
+	return at ? take_step(c, at, &step) : PM_REC_BAD;
+}
+
 /* `calls=COUNT POSITIONS`, and the line after it: where the call is, and its inclusive cost. */
 static void take_call(struct cg_reader *c, struct pm_bytes line)
 {
-	struct pm_bytes counted = word(&line), next;
+	struct pm_bytes next;
 	uint64_t count;
-	bool has_count = whole(counted, &count) && count <= INT64_MAX,
-	     has_callee = c->at.has_callee;
+	bool has_count = (cg_take_digits(&line, &count) || cg_whole(cg_word(&line), &count)) &&
+		count <= INT64_MAX;
+	bool has_callee = c->at.has_callee;
 	uint32_t file = c->at.has_callee_file ? c->at.callee_file : c->at.here;
 	uint32_t object = c->at.has_callee_object ? c->at.callee_object : c->at.object;
 	c->at.has_callee = c->at.has_callee_file = c->at.has_callee_object = false;
@@ -648,14 +643,13 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 	}
 	c->parts[c->n_parts - 1].lines++;
 	c->at.has_calls = true;
-	uint32_t callee = handle_of(c, c->at.callee, file, object);
 	if (c->by_blocks) {
-		block_call(c, callee);
+		block_call(c, handle_of(c, c->at.callee, file, object));
 		return;
 	}
 	if (c->calls == PM_REC_NONE)
 		c->calls = pm_rec_count(c->r, "calls");
-	uint32_t edge = pm_rec_call(c->r, here(c), callee, 0);
+	uint32_t edge = edge_of(c, here(c), file, object);
 	if (count > 0)
 		pm_rec_cost(c->r, c->at.thread, edge, c->calls, (int64_t)count);
 	for (size_t i = 0; i < c->at.n_columns; i++)
@@ -665,7 +659,7 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 /* `jump=COUNT POSITIONS` or `jcnd=COUNT/EXECUTED POSITIONS`, and the line after it: from where. */
 static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditional)
 {
-	struct pm_bytes counts = word(&line), next;
+	struct pm_bytes counts = cg_word(&line), next;
 	const uint8_t *slash = counts.len ? memchr(counts.p, '/', counts.len) : NULL;
 	struct cg_jump j = {.conditional = conditional,
 		.to_file = c->at.has_jump_file ? c->at.jump_file : c->at.here,
@@ -677,12 +671,12 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 		first.len = (size_t)(slash - counts.p);
 		second = (struct pm_bytes){slash + 1, counts.len - first.len - 1};
 	} else if (conditional) {
-		second = word(&line);
+		second = cg_word(&line);
 	} else {
 		second = first;
 	}
 	c->at.has_jump_file = c->at.has_jump_function = false;
-	bool good = whole(first, &j.jumped) && whole(second, &j.executed) &&
+	bool good = cg_whole(first, &j.jumped) && cg_whole(second, &j.executed) &&
 		take_positions(c, &line, &j.to_address, &j.to_line);
 	if (!good || !next_line(c, &next) ||
 		!take_positions(c, &next, &c->at.address, &c->at.line)) {
@@ -730,11 +724,11 @@ static bool agrees(const struct cg_reader *c, const long double *own, struct pm_
 {
 	struct cg_number n;
 	size_t i = 0;
-	for (struct pm_bytes w; i < c->at.n_columns && (w = word(&text)).len; i++) {
+	for (struct pm_bytes w; i < c->at.n_columns && (w = cg_word(&text)).len; i++) {
 		long double sum = own[c->columns[i]], says;
-		if (!number(w, &n))
+		if (!cg_number_of(w, &n))
 			return false;
-		says = value_of(&n);
+		says = cg_value(&n);
 		if (says - sum > 1e-9L * (says + sum) || sum - says > 1e-9L * (says + sum))
 			return false;
 	}
@@ -775,7 +769,8 @@ static void take_order(struct cg_reader *c, struct pm_bytes line)
 {
 	c->at.n_positions = 0;
 	c->at.has_line = false;
-	for (struct pm_bytes w; (w = word(&line)).len && c->at.n_positions < sizeof(c->at.order);) {
+	for (struct pm_bytes w;
+		(w = cg_word(&line)).len && c->at.n_positions < sizeof(c->at.order);) {
 		char kind = pm_bytes_equal(w, pm_bytes_of("line")) ? 'l'
 			: pm_bytes_equal(w, pm_bytes_of("instr"))  ? 'a'
 								   : 'x';
@@ -802,7 +797,7 @@ enum key {
 
 static void take_thread(struct cg_reader *c, struct pm_bytes text, struct cg_part *part)
 {
-	if (whole(text, &part->thread))
+	if (cg_whole(text, &part->thread))
 		c->at.thread = pm_rec_thread(c->r,
 			&(struct pm_rec_key){.key = "thread", .number = part->thread}, 1,
 			(struct pm_bytes){NULL, 0});
@@ -817,15 +812,15 @@ static void take_key(struct cg_reader *c, enum key key, struct pm_bytes text)
 		if (begins(&text, "I1 cache:"))
 			c->at.has_caches = true;
 		else if (begins(&text, "Trigger:"))
-			part->trigger = pm_rec_copy(c->r, trimmed(text));
+			part->trigger = pm_rec_copy(c->r, cg_trimmed(text));
 		return;
 	case CREATOR:
 		if (c->at.creator.len == 0)
 			take_creator(c, text);
 		return;
-	case PID: whole(text, &part->pid); return;
+	case PID: cg_whole(text, &part->pid); return;
 	case CMD: part->command = pm_rec_copy(c->r, text); return;
-	case PART: whole(text, &part->number); return;
+	case PART: cg_whole(text, &part->number); return;
 	case EVENT: take_sum(c, text); return;
 	case EVENTS: take_events(c, text); return;
 	case POSITIONS: take_order(c, text); return;
@@ -850,7 +845,7 @@ static bool take_header(struct cg_reader *c, struct pm_bytes line)
 	if (key != SUMMARY && key != TOTALS && c->at.in_body)
 		begin_part(c);
 	if (pm_rec_goes_on(c->r))
-		take_key(c, key, trimmed(line));
+		take_key(c, key, cg_trimmed(line));
 	return true;
 }
 
@@ -860,7 +855,7 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 {
 	struct pm_bytes rest = line;
 	uint8_t first = line.p[0];
-	if (first == '#' || trimmed(line).len == 0)
+	if (first == '#' || cg_trimmed(line).len == 0)
 		return;
 	if (line.len > PM_LIMIT_STRING) {
 		fault(c, &c->at.malformed);
@@ -877,7 +872,9 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 		take_own(c);
 		return;
 	}
-	if (take_header(c, line))
+	/* Most lines of a body are names: `fn=`, `cfi=` … */
+	bool is_name = line.len > 3 && (line.p[2] == '=' || line.p[3] == '=');
+	if ((!is_name || !c->at.in_body) && take_header(c, line))
 		return;
 	if (!c->at.in_body) {
 		c->at.in_body = true;
@@ -910,8 +907,13 @@ void cg_forget(struct cg_reader *c)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		pm_strtab_done(&names[i]->texts);
 		pm_map_done(&names[i]->by_id);
+		free(names[i]->small);
 	}
 	pm_map_done(&c->pairs);
+	pm_map_done(&c->sites);
+	pm_map_done(&c->lines_at);
+	pm_map_done(&c->edges_at);
+	free(c->steps);
 	pm_map_done(&c->handles);
 	pm_arena_done(&c->arena);
 	free(c->columns);
@@ -946,6 +948,7 @@ static int begin_file(struct cg_reader *c)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		names[i]->texts.arena = &c->arena;
 		pm_map_done(&names[i]->by_id);
+		names[i]->n_small = 0;
 		if (names[i]->texts.n == 0 &&
 			pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0}) != 0)
 			return -ENOMEM;

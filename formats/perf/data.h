@@ -353,9 +353,6 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed);
 
 /* ---- order.c ---- */
 
-/* A record, with its time, behind those so far; and a sample, which was read. */
-void perf_add_place(struct perf *f, const struct perf_place *place, uint64_t time);
-void perf_add_sample(struct perf *f, const struct perf_place *place, const struct perf_sample *s);
 /* Puts places and runs in order; 0 or -ENOMEM. */
 int perf_sort(struct perf *f);
 /* Calls `each` for all records and samples, in the order of their times, then of the file. */

@@ -27,41 +27,6 @@ static int by_time(const void *a, const void *b)
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-void perf_add_place(struct perf *f, const struct perf_place *place, uint64_t time)
-{
-	f->run_is_open = false;
-	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
-		return;
-	f->latest = time > f->latest ? time : f->latest;
-	f->places[f->n_places] = *place;
-	f->places[f->n_places].time = time;
-	f->places[f->n_places++].order = f->n_records++;
-}
-
-void perf_add_sample(struct perf *f, const struct perf_place *place, const struct perf_sample *s)
-{
-	bool timed = s->event->sample_type & TIME;
-	uint64_t time = timed ? s->time : f->latest;
-	struct perf_run *run = f->n_runs ? &f->runs[f->n_runs - 1] : NULL;
-	if (!run || !f->run_is_open || time < f->run_ends || run->timed != timed ||
-		(!timed && time != run->first.time) || run->n == UINT32_MAX) {
-		if (!perf_room(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs)))
-			return;
-		run = &f->runs[f->n_runs++];
-		*run = (struct perf_run){
-			.first = *place, .stream = (uint32_t)f->n_streams - 1, .timed = timed};
-		run->first.time = time;
-		run->first.order = f->n_records;
-	}
-	run->n++;
-	f->n_records++;
-	f->run_is_open = true;
-	f->run_ends = time;
-	f->latest = time > f->latest ? time : f->latest;
-}
-
-/* ---- merging ---- */
-
 /* Goes to the next sample of a run; false: there is none. */
 static bool step(struct perf *f, struct perf_cursor *c)
 {

@@ -142,6 +142,41 @@ static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
 	return pm_cur_u64(&c);
 }
 
+/* A record, with its time, behind those so far. */
+static void add_place(struct perf *f, const struct perf_place *place, uint64_t time)
+{
+	f->run_is_open = false;
+	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
+		return;
+	f->latest = time > f->latest ? time : f->latest;
+	f->places[f->n_places] = *place;
+	f->places[f->n_places].time = time;
+	f->places[f->n_places++].order = f->n_records++;
+}
+
+/* The same for a sample, which was read: of the last run, or the first of another. */
+static void add_sample(struct perf *f, const struct perf_place *place, const struct perf_sample *s)
+{
+	bool timed = s->event->sample_type & TIME;
+	uint64_t time = timed ? s->time : f->latest;
+	struct perf_run *run = f->n_runs ? &f->runs[f->n_runs - 1] : NULL;
+	if (!run || !f->run_is_open || time < f->run_ends || run->timed != timed ||
+		(!timed && time != run->first.time) || run->n == UINT32_MAX) {
+		if (!perf_room(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs)))
+			return;
+		run = &f->runs[f->n_runs++];
+		*run = (struct perf_run){
+			.first = *place, .stream = (uint32_t)f->n_streams - 1, .timed = timed};
+		run->first.time = time;
+		run->first.order = f->n_records;
+	}
+	run->n++;
+	f->n_records++;
+	f->run_is_open = true;
+	f->run_ends = time;
+	f->latest = time > f->latest ? time : f->latest;
+}
+
 static void take_attr_record(struct perf *f, struct pm_bytes body)
 {
 	struct pm_cur c = perf_cur(f, body);
@@ -173,7 +208,7 @@ static void take_record(struct perf *f, const struct perf_place *place)
 		if (s.read.len && s.event->read_format & READ_ID)
 			f->notes_again = true;
 		f->events[s.event - f->events].has_samples = true;
-		perf_add_sample(f, place, &s);
+		add_sample(f, place, &s);
 		f->first_ns =
 			s.time && (s.time < f->first_ns || !f->first_ns) ? s.time : f->first_ns;
 		f->last_ns = s.time > f->last_ns ? s.time : f->last_ns;
@@ -182,19 +217,19 @@ static void take_record(struct perf *f, const struct perf_place *place)
 	case MMAP2:
 	case COMM:
 	case FORK:
-	case KSYMBOL: perf_add_place(f, place, trailer_time(f, body)); return;
+	case KSYMBOL: add_place(f, place, trailer_time(f, body)); return;
 	case LOST:
 		pm_cur_u64(&c);
 		f->lost += pm_cur_u64(&c);
-		perf_add_place(f, place, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case LOST_SAMPLES:
 		f->lost_samples += pm_cur_u64(&c);
-		perf_add_place(f, place, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case THROTTLE:
 		f->throttled++;
-		perf_add_place(f, place, trailer_time(f, body));
+		add_place(f, place, trailer_time(f, body));
 		return;
 	case HEADER_ATTR:
 		if (f->is_bare)

@@ -169,40 +169,55 @@ static void name(
 		PRINT("%s=(%u) %s%u%s\n", key, i + 1, prefix, i, suffix);
 }
 
-static void make_callgrind(const char *path, uint64_t bytes)
+/* What the cost lines of a part add up to. */
+static uint64_t total[2];
+
+static void cost(const char *where)
+{
+	unsigned ir = 1 + below(900), dr = below(300);
+	PRINT("%s %u %u\n", where, ir, dr);
+	total[0] += ir;
+	total[1] += dr;
+}
+
+/* A function of a part: costs by line, and calls, from the same places in each part. */
+static void function(unsigned f)
 {
 	static unsigned files[FUNCTIONS / 20], functions[FUNCTIONS];
-	uint64_t total[2] = {0};
+	char first[16];
+	snprintf(first, sizeof(first), "%u", f % 1000 + 1);
+	name("fl", f / 20, files, "/src/part", ".c");
+	name("fn", f, functions, "work_on_", "(int, char const*)");
+	cost(first);
+	for (unsigned i = 0; i < 12; i++) {
+		/* Only onwards, so that there are no circles. */
+		unsigned callee = f + 1 + make_mix(f * 12 + i) % (FUNCTIONS / 8);
+		cost(i % 3 ? "+1" : "+2");
+		if (i % 4 || callee >= FUNCTIONS)
+			continue;
+		name("cfi", callee / 20, files, "/src/part", ".c");
+		name("cfn", callee, functions, "work_on_", "(int, char const*)");
+		PRINT("calls=%u %u\n+0 %u %u\n", 1 + below(40), callee % 1000 + 1,
+			1000 + below(100000), below(30000));
+	}
+	PRINT("\n");
+}
+
+static void make_callgrind(const char *path, uint64_t bytes)
+{
 	out_open(NULL, path);
 	PRINT("# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 100\n"
-	      "cmd: /opt/bench/program\npart: 1\n\npositions: line\nevents: Ir Dr\n\n"
-	      "ob=(1) /opt/bench/program\n");
-	for (unsigned block = 0; written < bytes; block++) {
-		unsigned f = block % FUNCTIONS, at = f % 1000 + 1;
-		name("fl", f / 20, files, "/src/part", ".c");
-		name("fn", f, functions, "work_on_", "(int, char const*)");
-		PRINT("%u %u %u\n", at, 1 + f % 7, f % 3);
-		total[0] += 1 + f % 7;
-		total[1] += f % 3;
-		for (unsigned i = 0; i < 12; i++) {
-			unsigned ir = 1 + below(900), dr = below(300);
-			PRINT("+%u %u %u\n", 1 + below(3), ir, dr);
-			total[0] += ir;
-			total[1] += dr;
-			if (i % 4)
-				continue;
-			/* Only onwards, so that there are no circles. */
-			unsigned callee = f + 1 + below(FUNCTIONS / 8);
-			if (callee >= FUNCTIONS)
-				continue;
-			name("cfi", callee / 20, files, "/src/part", ".c");
-			name("cfn", callee, functions, "work_on_", "(int, char const*)");
-			PRINT("calls=%u %u\n+0 %u %u\n", 1 + below(40), callee % 1000 + 1,
-				1000 + below(100000), below(30000));
-		}
-		PRINT("\n");
+	      "cmd: /opt/bench/program\n");
+	for (unsigned part = 1; written < bytes; part++) {
+		total[0] = total[1] = 0;
+		PRINT("\npart: %u\ndesc: Trigger: Program termination\npositions: line\n"
+		      "events: Ir Dr\n\nob=(1)%s\n",
+			part, part == 1 ? " /opt/bench/program" : "");
+		for (unsigned f = 0; f < FUNCTIONS; f++)
+			function(f);
+		PRINT("totals: %llu %llu\n", (unsigned long long)total[0],
+			(unsigned long long)total[1]);
 	}
-	PRINT("totals: %llu %llu\n", (unsigned long long)total[0], (unsigned long long)total[1]);
 	out_close();
 }
 
