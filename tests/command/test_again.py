@@ -17,7 +17,7 @@ PROFMOUNT, SOURCES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 # Of each format and kind of tree one. Databases of HPCToolkit are not here: the inclusive costs of the small ones are made up.
 ALL = ("hpcrun", "nytprof-fork", "zts", "new.htdump", "nodes.cpuprofile", "sampled.speedscope.json", "evented.speedscope.json.gz",
-       "callgrind.out", "cachegrind.out", "xdebug.out", "kineto.pt.trace.json.gz", "array.json", "new.perf.data", "flat.folded",
+       "callgrind.out", "cachegrind.out", "xdebug.out", "kineto.pt.trace.json.gz", "array.json", "devtools.json", "new.perf.data", "flat.folded",
        "threads.folded", "two.folded.gz", "cpu.pprof", "odd.pb.gz", "perf.script.txt")
 GRAPHS = ("callgrind.out", "cachegrind.out", "nytprof-fork")  # stacks of a graph are its edges: inclusive costs are not of them
 LOST = ("statements",)                          # contexts have none

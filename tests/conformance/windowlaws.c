@@ -95,13 +95,14 @@ static bool add_thread(const struct window_check *c, const struct window_part *p
 
 /* ---- a window ---- */
 
-/* Of processors, GPUs, and work in flight, in a row (SIZE_MAX: in all). */
+/* Of processors, GPUs, work in flight, and samples beside calls, in a row (SIZE_MAX: in all). */
 static double times_of(const struct sheet *t, size_t row, bool incl)
 {
-	static const char *const columns[2][3] = {{"time_ns_excl", "gpu_ns_excl", "async_ns_excl"},
-		{"time_ns_incl", "gpu_ns_incl", "async_ns_incl"}};
+	static const char *const columns[2][4] = {
+		{"time_ns_excl", "gpu_ns_excl", "async_ns_excl", "sampled_ns_excl"},
+		{"time_ns_incl", "gpu_ns_incl", "async_ns_incl", "sampled_ns_incl"}};
 	double sum = 0;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		int column = sheet_column(t, columns[incl][i]);
 		if (column != SHEET_NONE)
 			sum += row == SIZE_MAX ? sheet_sum(t, column)

@@ -21,4 +21,23 @@ void costly_hpctk_threads(void);
 void costly_hpctk_shared_samples(void);
 void costly_hpctk_shared_values(void);
 
+/* Cases of JSON, of text and of pprof. */
+void costly_events_names(void);
+void costly_events_threads(void);
+void costly_events_deep(void);
+void costly_events_overlap(void);
+void costly_events_crossed(void);
+void costly_events_async(void);
+void costly_events_counters(void);
+void costly_events_sampled(void);
+void costly_v8_nested(void);
+void costly_v8_chain(void);
+void costly_speedscope_deep(void);
+void costly_speedscope_profiles(void);
+void costly_speedscope_open(void);
+void costly_folded_deep(void);
+void costly_folded_names(void);
+void costly_script_threads(void);
+void costly_pprof_labels(void);
+
 #endif

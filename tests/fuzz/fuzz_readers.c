@@ -12,12 +12,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 extern const struct pm_format callgrind_format, cpup_format, folded_format, perf_format,
-	spsc_format, tev_format;
+	pprof_format, spsc_format, tev_format;
 
-static const struct pm_format *const formats[] = {
-	&cpup_format, &spsc_format, &tev_format, &folded_format, &callgrind_format, &perf_format};
+static const struct pm_format *const formats[] = {&cpup_format, &spsc_format, &tev_format,
+	&folded_format, &callgrind_format, &perf_format, &pprof_format};
 
-enum { FORMATS = sizeof(formats) / sizeof(*formats), ROOM = 64, MOST_COLUMNS = 64 };
+enum {
+	WITH_VALUES = 128,
+	FORMATS = sizeof(formats) / sizeof(*formats),
+	ROOM = 64,
+	MOST_COLUMNS = 64
+};
 
 static void must(bool good, const char *what)
 {
@@ -67,13 +72,15 @@ static void read_tables(const struct pm_profile *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct pm_open_options options = {.no_symbols = true};
+	struct pm_open_options options = {.no_symbols = true};
 	struct pm_profile p = {.ops = NULL};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int fd = size > 0 ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
 	if (fd < 0)
 		return 0;
 	const struct pm_format *format = formats[data[0] % FORMATS];
+	if (format->takes_values && data[0] >= WITH_VALUES)
+		options.values = "a,b";
 	struct pm_bytes file = {data + 1, size - 1};
 	if (write(fd, file.p, file.len) == (ssize_t)file.len) {
 		struct pm_candidate c = {.path = "/fuzz.json",

@@ -110,9 +110,9 @@ def make_seeds(target, to):
     if target == "readers":
         for reader, names in enumerate((("nodes.cpuprofile", "small.heapprofile", "nested.cpuprofile.gz"),
                                         ("sampled.speedscope.json", "own.speedscope.json", "evented.speedscope.json.gz"),
-                                        ("array.json", "lines.jsonl", "kineto.pt.trace.json.gz"), ("flat.folded", "threads.folded"),
+                                        ("array.json", "devtools.json", "lines.jsonl", "kineto.pt.trace.json.gz"), ("flat.folded", "threads.folded"),
                                         ("callgrind.out", "xdebug.out", "cachegrind.out"),
-                                        ("new.perf.data", "big.perf.data", "pipe.perf.data", "perf.script.txt"))):
+                                        ("new.perf.data", "big.perf.data", "pipe.perf.data", "perf.script.txt"), ("cpu.pprof", "odd.pb.gz"))):
             for name in names:
                 with (gzip.open if name.endswith(".gz") else open)(os.path.join(SOURCES, name), "rb") as f:
                     text = f.read()

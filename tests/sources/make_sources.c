@@ -377,6 +377,35 @@ static void write_traceevents(void)
 			"\"tid\":\"worker\",\"dur\":2") "," EVENT("X", "bad", "", "\"x\"",
 			"\"tid\":1") ",7," EVENT("X", "no end", "", "6",
 			"\"tid\":\"worker\"") ",{\"ph\":\"X\",\"name\":\"cut");
+	/* Calls of a thread, and a CPU profile of V8 of it, in chunks from another thread. */
+#define NODE(id, name, line, more)                                                                 \
+	"{\"id\":" id ",\"callFrame\":{\"functionName\":\"" name                                   \
+	"\",\"scriptId\":7,\"url\":\"app.js\",\"lineNumber\":" line ",\"columnNumber\":2}" more    \
+	"}"
+#define CHUNK(nodes, samples, times)                                                               \
+	EVENT("P", "ProfileChunk", "v8", "60",                                                     \
+		"\"tid\":9,\"id\":\"0x1\",\"args\":{\"data\":{\"cpuProfile\":{" nodes              \
+		"\"samples\":[" samples "]},\"timeDeltas\":[" times "]}}")
+	write_text("devtools.json",
+		"[" EVENT("X", "RunTask", "toplevel", "10", "\"tid\":1,\"dur\":90") ",\n" EVENT("X",
+			"FunctionCall", "devtools.timeline", "20",
+			"\"tid\":1,\"dur\":60") ",\n" EVENT("P", "Profile", "v8", "10",
+			"\"tid\":1,\"id\":\"0x1\",\"args\":{\"data\":{\"startTime\":10}}") ",\n" CHUNK("\"nodes\":[" NODE("1",
+													       "(root)",
+													       "-1",
+													       "") "," NODE("2",
+													       "(idle)",
+													       "-1",
+													       ",\"parent\":1") "," NODE("3",
+													       "onclick",
+													       "4",
+													       ",\"parent\":1") "," NODE("4",
+													       "render",
+													       "9",
+													       ",\"parent\":3") "],",
+			"2,3,4,4", "5,10,10,10") ",\n" CHUNK("\"nodes\":[" NODE("5", "render", "9",
+								     ",\"parent\":4") "],",
+			"5,4,99,3,2", "10,10,10,10,10") "\n]");
 	write_text("lines.jsonl",
 		EVENT("X", "ExecuteCompiler", "", "0", "\"tid\":1,\"dur\":100") "\n" EVENT("X",
 			"Source", "", "10",

@@ -13,6 +13,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
@@ -242,13 +243,16 @@ static bool is_in_none(const struct pm_frame *frame)
 
 static int place_contexts(struct building *b)
 {
+	enum { BETWEEN_QUESTIONS = 1 << 14 };
 	static const struct pm_frame nothing = {.function = PM_NONE};
 	const struct pm_tree *tree = b->tree;
 	uint32_t *of = b->part->of;
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, i);
 		uint32_t parent = tree->parent[i];
-		int r = 0;
+		int r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM : 0;
+		if (r < 0)
+			return r;
 		if (is_part(b, frame, parent)) {
 			of[i] = function_in(of[parent]);
 		} else if (is_in_none(frame)) {
