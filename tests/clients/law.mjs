@@ -85,6 +85,15 @@ if (trace) for (const rows of ["threads", "paths"]) {
   if (!win) errors.push("w opens no window");
   for (const view of await page.evaluate(() => shownViews().map(v => v.id))) await visit(`view=${view}&win=${win}`);
 }
+// Operations of GPUs lead to the timeline.
+if (ids.includes("gpu") && trace) for (const op of ["", "launches", "gaps"]) {
+  await visit(`view=gpu&op=${op}`);
+  const live = await page.$("#main tr.live");
+  if (!live) continue;
+  await page.evaluate(() => document.querySelector("#main tr.live td:last-child").click());
+  await look("an operation in the timeline");
+  if (await page.evaluate(() => state.view) !== "timeline") errors.push(`a row of ${op || "operations"} leads nowhere`);
+}
 const out = Object.fromEntries(Object.entries(found).map(([kind, set]) => [kind, [...set].map(text => JSON.parse(text))]));
 console.log(JSON.stringify({ ...out, errors }));
 await browser.close();

@@ -53,7 +53,7 @@ views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.cs
   showTable(area, n, { path: found.find(([k]) => k === n)[1], menu: tools });
 } });
 
-const isText = /^(name|caller|callee|kernel|category|names|joined|what|method|function|request|statement|path|title|class|message|attribute|value|label|run|metric)$/;
+const isText = /^(name|caller|callee|kernel|launch|before|after|category|names|joined|what|method|function|request|statement|path|title|class|message|attribute|value|label|run|metric)$/;
 const isId = /(^|_)(id|ids)$|^(function_id|caller_id|callee_id|context_id|parent_id|thread_id|depth|timestamp_ns)$/;
 
 function cellText(name, value) {
@@ -147,15 +147,19 @@ const encodePath = path => path.split("/").map(encodeURIComponent).join("/");
 /* ---- GPUs ---- */
 
 views.push({ id: "gpu", title: "GPU", shown: () => documentsOf(/^gpu\.csv$/).length > 0, show(box) {
-  const doc = documentsOf(/^gpu\.csv$/)[0][0], gaps = documentsOf(/^gpu-gaps\.csv$/)[0], tools = h("div", { class: "tools" }), area = h("div", { class: "fill" });
+  const doc = documentsOf(/^gpu\.csv$/)[0][0], others = { gaps: documentsOf(/^gpu-gaps\.csv$/)[0], launches: documentsOf(/^launches\.csv$/)[0] }, tools = h("div", { class: "tools" }), area = h("div", { class: "fill" });
   box.replaceChildren(h("div", { class: "column" }, tools, area));
   pm.load(`table-${doc}-0`).then(data => {
-    const kinds = [...new Set(rowsOf(data).map(row => row.operation))], gapped = state.op === "gaps" && gaps;
+    const kinds = [...new Set(rowsOf(data).map(row => row.operation))], other = others[state.op];
     const choice = (op, title) => (state.op || "") === op ? h("b", {}, title) : link({ op: op || undefined, sort: undefined }, title);
-    tools.append(choice("", "all operations"), ...kinds.map(kind => choice(kind, kind)), gaps ? choice("gaps", "idle gaps") : "", h("span", { class: "soft" }, "shares are of all GPU operations"));
-    if (gapped) { showTable(area, gaps[0], { path: gaps[1], menu: tools }); return; }
+    tools.append(choice("", "all operations"), ...kinds.map(kind => choice(kind, kind)), others.launches ? choice("launches", "launches") : "", others.gaps ? choice("gaps", "idle gaps") : "",
+      h("span", { class: "soft" }, (other ? "" : "shares are of all GPU operations") + (start.trace ? `${other ? "" : "; "}click: in the timeline` : "")));
+    /* A row, where it is in the timeline: marked, or the only one that is not pale. */
+    const timeline = (begin, end) => go({ view: "timeline", thread: -1, search: undefined, from: Math.round(begin - (end - begin)), to: Math.round(end + (end - begin)), marks: `${begin}-${end}` });
+    const onrow = start.trace && (row => other === others.gaps ? timeline(row.time_ns, row.time_ns + row.gap_ns) : other ? timeline(Math.min(row.launch_ns, row.kernel_ns), Math.max(row.launch_ns, row.kernel_ns)) : go({ view: "timeline", thread: -1, search: row.kernel }));
+    if (other) { showTable(area, other[0], { path: other[1], menu: tools, onrow }); return; }
     const only = ["kernel", "operation", "launches", "total_ns", "share", "mean_ns", "max_ns", "bytes", "bytes_per_sec", "module"];
-    showTable(area, doc, { path: "gpu.csv", menu: tools, only: state.op === "kernel" ? only.filter(c => !/^bytes/.test(c)) : only, keep: state.op ? row => row.operation === state.op : null });
+    showTable(area, doc, { path: "gpu.csv", menu: tools, onrow, only: state.op === "kernel" ? only.filter(c => !/^bytes/.test(c)) : only, keep: state.op ? row => row.operation === state.op : null });
   }).catch(error => failed(area, error));
 } });
 

@@ -170,7 +170,12 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       if (name < 0 || end <= begin) continue;
       const { pale, shown, colour, pixel } = drawn[name], a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
       out.pixels.fill(pixel, row * out.width + a, row * out.width + Math.min(b, out.width));
-      if (out.y !== y || out.name !== drawn[name].name || begin - out.end > 1e-12) Object.assign(out, { y, name: drawn[name].name, begin, label: null }); /* else it goes on in this tile */
+      if (out.y !== y || out.name !== drawn[name].name || begin - out.end > 1e-12) { /* else it goes on in this tile */
+        out.y = y;
+        out.name = drawn[name].name;
+        out.begin = begin;
+        out.label = null;
+      }
       out.end = end;
       if (out.label) out.label.end = end;
       else if ((end - out.begin) * scale > out.least) out.labels.push(out.label = { name: out.name, y, begin: out.begin, end, pale });
@@ -185,10 +190,13 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     ctx.fillRect(0, 0, width, RULER - 1);
     ctx.fillStyle = colourOf("--soft");
     ctx.font = "11px system-ui, sans-serif";
+    let free = 0;
     for (const [t, label] of ticks(timeOf(from), timeOf(to), w / 120, "ns")) {
-      const at = x(partOf(t));
+      const at = x(partOf(t)), wide = ctx.measureText(label).width, left = Math.min(at + 3, width - wide - 2);
       ctx.fillRect(at, 14, 1, 7);
-      ctx.fillText(label, Math.min(at + 3, width - ctx.measureText(label).width - 2), 9);
+      if (left < free) continue;
+      ctx.fillText(label, left, 9);
+      free = left + wide + 8;
     }
   }
   function drawMarks(ctx, height, x) {
