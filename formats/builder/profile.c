@@ -72,7 +72,7 @@ static void show(struct pm_rec_opened *o)
 	p->traces_are_calls = r->traces_are_calls;
 	p->times_since_epoch = r->since_epoch;
 	p->samples_are_weighed = r->traces_are_weighed;
-	p->events = r->traces_are_weighed ? r->events : NULL;
+	p->events = r->events;
 	p->n_events = (uint32_t)r->n_events;
 	if (o->whole.threads.n == 0 && !o->reader->has_threads)
 		o->ops.threads = NULL;

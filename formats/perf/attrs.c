@@ -211,44 +211,108 @@ static void take_build_ids(struct perf *f, struct pm_bytes b)
 	}
 }
 
+/* What a feature says, as text; empty: it is for tools, or shown elsewhere. */
+static struct pm_bytes feature_value(struct perf *f, uint64_t feature, struct pm_cur *c)
+{
+	struct pm_text text = {.limit = PM_LIMIT_STRING};
+	uint64_t first, last;
+	uint32_t n;
+	switch (feature) {
+	case HOSTNAME:
+	case OSRELEASE:
+	case VERSION:
+	case ARCH:
+	case CPUDESC:
+	case CPUID: pm_text_bytes(&text, feature_string(f, c)); break;
+	case NRCPUS:
+		n = pm_cur_u32(c);
+		pm_text_printf(&text, "%u online, %u available", pm_cur_u32(c), n);
+		break;
+	case TOTAL_MEM: pm_text_printf(&text, "%llu kB", (unsigned long long)pm_cur_u64(c)); break;
+	case CMDLINE:
+	case PMU_MAPPINGS:
+		n = pm_cur_u32(c);
+		for (uint32_t i = 0; i < n && pm_cur_left(c) > 0; i++) {
+			if (i)
+				pm_text_char(&text, ' ');
+			if (feature == PMU_MAPPINGS)
+				pm_text_printf(&text, "%u:", pm_cur_u32(c));
+			pm_text_bytes(&text, feature_string(f, c));
+		}
+		break;
+	case SAMPLE_TIME:
+		first = pm_cur_u64(c);
+		last = pm_cur_u64(c);
+		pm_text_printf(&text, "%llu to %llu ns", (unsigned long long)first,
+			(unsigned long long)last);
+		break;
+	default: break;
+	}
+	struct pm_bytes ret = {NULL, 0};
+	if (!text.failed && !c->bad)
+		ret = pm_rec_copy(f->r, pm_text_view(&text));
+	pm_text_done(&text);
+	return ret;
+}
+
 void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 {
+	/* By number, as perf names them; with the key of those that are facts of info.json. */
 	static const struct {
-		enum perf_feature feature;
-		const char *key;
-	} facts[] = {{HOSTNAME, "host"}, {OSRELEASE, "kernel"}, {VERSION, "perf_version"},
-		{ARCH, "architecture"}};
+		const char *name, *fact;
+	} known[] = {[1] = {"tracing data", NULL},
+		[BUILD_ID] = {"build ids", NULL},
+		[HOSTNAME] = {"host name", "host"},
+		[OSRELEASE] = {"kernel", "kernel"},
+		[VERSION] = {"version of perf", "perf_version"},
+		[ARCH] = {"architecture", "architecture"},
+		[NRCPUS] = {"processors", "cpus"},
+		[CPUDESC] = {"processor", "cpu"},
+		[CPUID] = {"processor id", NULL},
+		[TOTAL_MEM] = {"memory", NULL},
+		[CMDLINE] = {"command", "command"},
+		[EVENT_DESC] = {"events", NULL},
+		{"processor topology", NULL},
+		{"memory nodes", NULL},
+		{"branch stacks", NULL},
+		{"event sources", NULL},
+		{"groups of events", NULL},
+		{"AUX areas", NULL},
+		{"perf stat", NULL},
+		{"caches", NULL},
+		{"time of samples", NULL},
+		{"memory topology", NULL},
+		{"clock", NULL},
+		{"directory", NULL},
+		{"BPF programs", NULL},
+		{"BPF types", NULL},
+		{"compression", NULL},
+		{"capabilities of the processor", NULL},
+		{"clock and time of day", NULL},
+		{"hybrid processors", NULL},
+		{"capabilities of event sources", NULL}};
 	struct pm_cur c = perf_cur(f, b);
+	bool is_known = feature < sizeof(known) / sizeof(known[0]) && known[feature].name;
+	struct perf_feature_row row = {.feature = feature,
+		.size = b.len,
+		.name = is_known ? known[feature].name : "",
+		.value = feature_value(f, feature, &c)};
+	if (perf_room(f, &f->features, f->n_features, &f->features_room, sizeof(row)))
+		f->features[f->n_features++] = row;
+	if (is_known && known[feature].fact && row.value.len)
+		pm_rec_fact(f->r, known[feature].fact, pm_cell_text(row.value));
 	if (feature == BUILD_ID)
 		take_build_ids(f, b);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (facts[i].feature == feature) {
-			struct pm_bytes text = feature_string(f, &c);
-			if (text.len && !c.bad)
-				pm_rec_fact(f->r, facts[i].key, pm_cell_text(text));
-			if (feature == HOSTNAME)
-				f->host = pm_rec_copy(f->r, text);
-			else if (feature == OSRELEASE)
-				f->kernel_release = pm_rec_copy(f->r, text);
-			else if (feature == ARCH)
-				f->architecture = pm_rec_copy(f->r, text);
-		}
-	if (feature == CMDLINE) {
-		struct pm_text line = {.limit = PM_LIMIT_STRING};
-		uint32_t n = pm_cur_u32(&c);
-		for (uint32_t i = 0; i < n && pm_cur_left(&c) > 0; i++) {
-			if (i)
-				pm_text_char(&line, ' ');
-			pm_text_bytes(&line, feature_string(f, &c));
-		}
-		if (!line.failed && line.len) {
-			pm_rec_fact(f->r, "command", pm_cell_text(pm_text_view(&line)));
-			pm_rec_title(f->r, pm_text_view(&line));
-		}
-		pm_text_done(&line);
-	} else if (feature == EVENT_DESC) {
+	else if (feature == HOSTNAME)
+		f->host = row.value;
+	else if (feature == OSRELEASE)
+		f->kernel_release = row.value;
+	else if (feature == ARCH)
+		f->architecture = row.value;
+	else if (feature == CMDLINE && row.value.len)
+		pm_rec_title(f->r, row.value);
+	else if (feature == EVENT_DESC)
 		take_event_desc(f, &c);
-	}
 	if (c.bad)
 		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"feature %llu of the header is longer than its section",

@@ -327,6 +327,7 @@ static void perf_done(struct perf *f)
 	free(f->values);
 	free(f->chain);
 	free(f->branches);
+	free(f->features);
 	pm_map_done(&f->branch_index);
 	for (size_t i = 0; i < f->n_modules; i++) {
 		for (size_t k = 0; k < 3; k++)

@@ -36,8 +36,14 @@ enum perf_feature {
 	OSRELEASE,
 	VERSION,
 	ARCH,
-	CMDLINE = 11,
+	NRCPUS,
+	CPUDESC,
+	CPUID,
+	TOTAL_MEM,
+	CMDLINE,
 	EVENT_DESC,
+	PMU_MAPPINGS = 16,
+	SAMPLE_TIME = 21,
 	N_FEATURES = 256,
 };
 
@@ -182,6 +188,13 @@ struct perf_recent {
 
 enum { PERF_RECENT = 2048 };
 
+/* A feature of the header, as it is shown. */
+struct perf_feature_row {
+	uint64_t feature, size;
+	const char *name;
+	struct pm_bytes value; /* empty: it is for tools, or shown elsewhere */
+};
+
 /* A branch from one location to another, as often as it was taken. */
 struct perf_branch {
 	uint32_t from, to;
@@ -231,6 +244,8 @@ struct perf {
 	struct pm_map branch_index; /* two locations → branch */
 	struct perf_branch *branches;
 	size_t n_branches, branches_room;
+	struct perf_feature_row *features;
+	size_t n_features, features_room;
 	struct pm_paths paths; /* of locations */
 	uint32_t *contexts;    /* by path */
 	size_t contexts_room;

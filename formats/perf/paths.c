@@ -334,7 +334,10 @@ uint32_t perf_context_of(
 void perf_say_missing(struct perf *f)
 {
 	bool asked = f->symbols;
-	pm_rec_names_missing(f->r, asked ? "no file has its code" : "not looked for: -o symbols=no",
+	pm_rec_names_missing(f->r,
+		asked ? "the address lies in no file that was mapped, as where a call chain by frame "
+			"pointers goes astray in code without them"
+		      : "not looked for: -o symbols=no",
 		asked ? "give its files with -o sysroot=DIR, or install its debug symbols"
 		      : "mount without -o symbols=no");
 	for (uint32_t i = 0; i < f->n_modules && pm_rec_goes_on(f->r); i++) {

@@ -44,6 +44,24 @@ static void add_attributes(struct perf *f)
 	pm_rec_sheet(f->r, &attributes, all, all ? f->n_events : 0);
 }
 
+/* ---- features ---- */
+
+#define F struct perf_feature_row
+static const struct pm_column feature_columns[] = {PM_COLUMN(F, feature, "feature"),
+	PM_COLUMN(F, name, "name"), PM_COLUMN(F, size, "bytes"), PM_COLUMN(F, value, "value")};
+ROWS(feature_record, F)
+static const struct pm_sheet features =
+	PM_SHEET("raw/features.csv", feature_columns, feature_record, .dense = true);
+
+static void add_features(struct perf *f)
+{
+	F *all = f->n_features ? pm_rec_alloc(f->r, f->n_features * sizeof(*all)) : NULL;
+	if (!all)
+		return;
+	memcpy(all, f->features, f->n_features * sizeof(*all));
+	pm_rec_sheet(f->r, &features, all, f->n_features);
+}
+
 /* ---- records other than samples ---- */
 
 struct record {
@@ -241,6 +259,7 @@ static void add_branches(struct perf *f)
 void perf_add_raw(struct perf *f)
 {
 	add_attributes(f);
+	add_features(f);
 	add_records(f, is_map, &maps);
 	add_records(f, is_comm, &comms);
 	add_records(f, is_loss, &losses);

@@ -125,6 +125,35 @@ with tempfile.TemporaryDirectory() as folder:
     check("which is said", "--call-graph lbr" in cat(path, "summary.txt").stdout, True)
 
 
+# Features of the header.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    texts = {3: struct.pack("<I", 8) + b"machine\0", 7: struct.pack("<II", 8, 4), 10: struct.pack("<Q", 2048), 20: bytes(12), 200: b"x"}
+    bits = sum(1 << feature for feature in texts).to_bytes(32, "little")
+    whole = small_file(IP_TID_BRANCHES, [record(68, 0, b"")])
+    at = len(whole) + 16 * len(texts)
+    table = b"".join(struct.pack("<QQ", at + sum(len(b) for n, b in texts.items() if n < feature), len(text)) for feature, text in texts.items())
+    with open(path, "wb") as file:
+        file.write(whole[:0x48] + bits + whole[0x68:] + table + b"".join(texts.values()))
+    check("features", rows(path, "raw/features.csv", "feature", "name", "bytes", "value"),
+          ["3 host name 12 machine", "7 processors 8 4 online, 8 available", "10 memory 8 2048 kB", "20 caches 12 ", "200  1 "])
+    check("facts", [word in cat(path, "info.json").stdout for word in ('"host": "machine"', '"cpus": "4 online')], [True, True])
+
+
+# Samples without names are those of all events.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    IDENTIFIER = 1 << 16
+    attrs = [struct.pack("<IIQQQQQQQQ", kind, 80, 0, 1000, IDENTIFIER | 3, 0, 0, 0, 0, 0) + bytes(8) for kind in (0, 1)]
+    with open(path, "wb") as file:
+        data = prog + b"".join(record(9, 2, struct.pack("<QQII", event, 0x400010, 7, 7)) for event in (5, 6, 6))
+        ids = 104 + 2 * 96
+        table = b"".join(attr + struct.pack("<QQ", ids + 8 * i, 8) for i, attr in enumerate(attrs))
+        file.write(b"PERFILE2" + struct.pack("<8Q", 104, 96, 104, len(table), ids + 16, len(data), 0, 0) + bytes(32) + table +
+                   struct.pack("<QQ", 5, 6) + data)
+    check("samples of two events", rows(path, "missing-symbols.csv", "samples", "module"), ["3 /opt/prog"])
+
+
 def zstd(data):
     """A frame of blocks that are stored as they are."""
     blocks = [data[i:i + 100_000] for i in range(0, len(data), 100_000)]

@@ -34,14 +34,13 @@ static int by_cost(const void *a, const void *b)
 	return order ? order : (x->module.len > y->module.len) - (x->module.len < y->module.len);
 }
 
-/* The number of samples, where it is measured. */
-static uint32_t column_of_samples(const struct pmfs_columns *c)
+/* Whether a column counts samples: all, or those of an event. */
+static bool counts_samples(const struct pm_profile *profile, const struct pmfs_column *c)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		if (strcmp(c->columns[i].base, "samples") == 0 &&
-			c->columns[i].role != PM_ROLE_INCLUSIVE)
-			return i;
-	return PM_NONE;
+	bool is = strcmp(c->base, "samples") == 0;
+	for (uint32_t i = 0; i < profile->n_events; i++)
+		is |= profile->events[i].samples == c->group;
+	return is && c->role != PM_ROLE_INCLUSIVE;
 }
 
 /* Formats that know of nothing but addresses have functions for them. */
@@ -51,9 +50,10 @@ static bool is_address(const struct pmfs_functions *f, uint32_t row)
 		pm_tree_frame(f->tree, f->contexts[f->first[row]])->kind == PM_KIND_INSTRUCTION;
 }
 
-static int add_up(struct missings_part *part, const struct pmfs_functions *f)
+static int add_up(struct missings_part *part, const struct pm_profile *profile,
+	const struct pmfs_functions *f)
 {
-	uint32_t own = f->columns->first_excl, samples = column_of_samples(f->columns);
+	uint32_t own = f->columns->first_excl;
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct pmfs_function *function = pmfs_function_at(f, i);
 		if (!function->is_address && !is_address(f, i))
@@ -70,8 +70,9 @@ static int add_up(struct missings_part *part, const struct pmfs_functions *f)
 		}
 		if (own != PM_NONE)
 			pmfs_add(&of->cost, pmfs_function_cell(f, i, own));
-		if (samples != PM_NONE)
-			pmfs_add(&of->samples, pmfs_function_cell(f, i, samples));
+		for (uint32_t k = 0; k < f->columns->n; k++)
+			if (counts_samples(profile, &f->columns->columns[k]))
+				pmfs_add(&of->samples, pmfs_function_cell(f, i, k));
 	}
 	return 0;
 }
@@ -91,7 +92,7 @@ static int missings_fill(void *owner, void *p, struct pm_error *err)
 	if (profile->ops->missing && (r = profile->ops->missing(profile, &known, err)) < 0)
 		return r;
 	all->rows = malloc(((size_t)f->n + 1) * sizeof(*all->rows));
-	if (!all->rows || add_up(part, f) < 0)
+	if (!all->rows || add_up(part, profile, f) < 0)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < all->n; i++) {
 		all->rows[i].why = known->why;
