@@ -23,7 +23,7 @@ PROFMOUNT, SAMPLES, README, RECIPES = (os.path.abspath(p) for p in sys.argv[1:5]
 CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
 # What is mounted where, and the folder that each block of recipes is for.
 MOUNTS = {"before": ["heat"], "steps": ["-o", "iterations=step(grid*)", "heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
-          "both": ["before=heat", "after=heat-even"], "labels": ["../sources/all/cpu.pprof"], "kernels": ["../sources/all/kineto.pt.trace.json.gz"],
+          "both": ["before=heat", "after=heat-even"], "labels": ["../sources/all/cpu.pprof"], "kernels": ["-o", "values=bytes", "../sources/all/kineto.pt.trace.json.gz"],
           "headers": ["../sources/all/lines.jsonl"], "node": ["../sources/all/cpuprofiles"],
           "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
           "perf": ["../sources/all/builds/before-1.txt"],

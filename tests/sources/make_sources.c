@@ -350,7 +350,7 @@ static void write_traceevents(void)
 			"\"tid\":7,\"dur\":30") ","
 						"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm<float>\",\"pid\":0,\"tid\":9,\"ts\":31,\"dur\":8,"
 						"\"args\":{\"correlation\":3,\"stream\":9}},"
-						"{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\",\"pid\":0,\"tid\":9,\"ts\":60,\"dur\":4}," EVENT(
+						"{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\",\"pid\":0,\"tid\":9,\"ts\":60,\"dur\":4,\"args\":{\"bytes\":1048576}}," EVENT(
 							"f", "ac2g", "ac2g", "31",
 							"\"tid\":9,\"id\":3,\"bp\":\"e\"") "," EVENT("C",
 							"memory", "", "40",
