@@ -153,13 +153,18 @@ bool pm_watch_use(struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint6
 	return true;
 }
 
+/* What is not longer than both ends is summed up as a whole: mixed with itself, a sum is nothing.
+ */
 static uint64_t sum_of_ends(const struct pm_watch *w, struct pm_bytes bytes)
 {
-	uint64_t len = w->was.size < END ? w->was.size : END;
 	struct pm_bytes head, tail;
+	bool whole = w->was.size <= 2 * END;
+	uint64_t len = whole ? w->was.size : END;
 	if (!pm_bytes_sub(bytes, 0, len, &head) ||
 		!pm_bytes_sub(bytes, w->was.size - len, len, &tail))
 		return 0;
+	if (whole)
+		return sum_of(head);
 	uint64_t sum = mix(sum_of(head), sum_of(tail));
 	return sum ? sum : 1;
 }

@@ -36,17 +36,22 @@ static void write_and_restore_time(off_t at, char fill, size_t n)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static struct pm_watch watch_file(bool sums)
+static struct pm_watch watch_bytes(size_t size, bool sums)
 {
 	struct stat st;
 	struct pm_watch w;
 	unlink(path);
-	write_at(0, 'a', SIZE);
+	write_at(0, 'a', size);
 	assert_int_equal(stat(path, &st), 0);
 	struct pm_stamp was = pm_stamp_of(&st);
 	assert_int_equal(pm_watch_init(&w, &was, sums), 0);
 	usleep(20000); /* the clock that stamps files may be as coarse as that */
 	return w;
+}
+
+static struct pm_watch watch_file(bool sums)
+{
+	return watch_bytes(SIZE, sums);
 }
 
 static struct pm_input open_watched(struct pm_watch *w)
@@ -163,6 +168,25 @@ static void test_other_ends_of_a_grown_file_are_noticed(void **state)
 	}
 }
 
+/* What is not longer than its ends is remembered as a whole. */
+static void test_other_bytes_of_a_short_file_are_noticed(void **state)
+{
+	static const size_t sizes[] = {1, 1000, 16 << 10, 20000, 32 << 10};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct pm_watch w = watch_bytes(sizes[i], true);
+		struct pm_input in;
+		assert_int_equal(pm_input_open_watched(&in, AT_FDCWD, path, &w, NULL), 0);
+		pm_watch_ends(&w, in.bytes);
+		write_at((off_t)sizes[i], 'b', 1);
+		assert_false(pm_input_changed(&in));
+		write_at((off_t)sizes[i] / 2, 'b', 1);
+		write_at((off_t)sizes[i] + 1, 'b', 1);
+		assert_true(pm_input_changed(&in));
+		pm_input_close(&in);
+		pm_watch_done(&w);
+	}
+}
+
 static void test_rewritten_truncated_and_replaced_files_are_changed(void **state)
 {
 	struct pm_input in;
@@ -225,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_grown_file_is_what_it_was),
 		cmocka_unit_test(test_grown_and_rewritten_file_is_changed),
 		cmocka_unit_test(test_other_ends_of_a_grown_file_are_noticed),
+		cmocka_unit_test(test_other_bytes_of_a_short_file_are_noticed),
 		cmocka_unit_test(test_rewritten_truncated_and_replaced_files_are_changed),
 		cmocka_unit_test(test_places_beyond_the_end_are_not_there),
 	};
