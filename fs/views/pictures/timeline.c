@@ -7,6 +7,7 @@
 #include "fs/views/pictures/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -192,31 +193,26 @@ static int compare_threads(const void *a, const void *b, void *threads)
 	return (x > y) - (x < y);
 }
 
-/* The threads that have samples, in the order of their identities. */
-static int list_threads(struct pmfs_timeline *t, const struct pm_threads *threads, uint32_t only)
+/* The threads that have samples, in the order of their identities: the caller frees `*ret`. */
+static int list_threads(
+	const struct pm_threads *threads, uint32_t only, uint32_t **ret, uint32_t *ret_n)
 {
-	t->thread = malloc(((size_t)threads->n + 1) * sizeof(*t->thread));
-	if (!t->thread)
+	uint32_t *list = *ret = malloc(((size_t)threads->n + 1) * sizeof(*list));
+	*ret_n = 0;
+	if (!list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < threads->n; i++)
 		if ((only == PM_NONE || only == i) && threads->threads[i].n_samples > 0)
-			t->thread[t->n_threads++] = i;
-	return pm_sort_with(t->thread, t->n_threads, sizeof(*t->thread), compare_threads,
-		(void *)(uintptr_t)threads->threads);
+			list[(*ret_n)++] = i;
+	return pm_sort_with(
+		list, *ret_n, sizeof(*list), compare_threads, (void *)(uintptr_t)threads->threads);
 }
 
-/* Every n-th thread if there are too many, or those of a part. */
-static void choose_rows(struct pmfs_timeline *t, const struct pmfs_timeline_part *part)
+/* Every n-th thread if there are too many; in place. */
+static void choose_rows(struct pmfs_timeline *t)
 {
 	uint32_t step = (t->n_threads + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
-	uint32_t first = part ? part->first_row : 0, most = part ? part->n_rows : PM_NONE;
-	if (part && part->one) {
-		for (uint32_t i = 0; i < t->n_threads; i++)
-			if (t->thread[i] == part->only)
-				t->thread[t->n_rows++] = part->only;
-		return;
-	}
-	for (uint32_t i = first; i < t->n_threads && t->n_rows < most; i += part ? 1 : step)
+	for (uint32_t i = 0; i < t->n_threads; i += step)
 		t->thread[t->n_rows++] = t->thread[i];
 }
 
@@ -244,87 +240,127 @@ static struct reader reader_of(
 }
 
 /* Widens begin … end to what the first and the last sample of a thread cover. */
-static int include(struct pmfs_timeline *t, struct reader *r, struct pm_error *err)
+static int include(uint64_t *begin, uint64_t *end, struct reader *r, struct pm_error *err)
 {
 	int e = load(r, 0, 1, err);
 	if (e < 0 || r->n_batch == 0)
 		return e;
-	if (r->batch[0].time_ns < t->begin)
-		t->begin = r->batch[0].time_ns;
+	if (r->batch[0].time_ns < *begin)
+		*begin = r->batch[0].time_ns;
 	e = load(r, r->n - 1, 1, err);
 	if (e < 0 || r->n_batch == 0)
 		return e;
-	uint64_t end = end_of(&r->batch[0]);
-	if (end == PM_NO_TIME)
-		end = r->batch[0].time_ns;
-	if (end > t->end)
-		t->end = end;
+	uint64_t last = end_of(&r->batch[0]);
+	if (last == PM_NO_TIME)
+		last = r->batch[0].time_ns;
+	if (last > *end)
+		*end = last;
 	return 0;
 }
 
-/* From the first to the last sample, or to the end of the last call where the format knows it. */
-static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
-	const struct pm_threads *threads, uint32_t n_rows, struct pm_error *err)
+/*
+ * What some threads cover: from the first to the last sample, or to the end of the last call where
+ * the format knows it.
+ */
+static int find_span(const struct pm_profile *p, const struct pm_threads *threads,
+	const uint32_t *list, uint32_t n, uint64_t *begin, uint64_t *end, struct pm_error *err)
 {
 	int e = 0;
 	if (p->window) { /* all of it, whatever was traced when */
-		t->begin = p->window->start_ns;
-		t->end = p->window->end_ns;
+		*begin = p->window->start_ns;
+		*end = p->window->end_ns;
 		return 0;
 	}
-	t->begin = UINT64_MAX;
-	for (uint32_t i = 0; e == 0 && i < n_rows; i++) {
-		struct reader r = reader_of(p, threads, t->thread[i]);
+	*begin = UINT64_MAX;
+	*end = 0;
+	for (uint32_t i = 0; e == 0 && i < n; i++) {
+		struct reader r = reader_of(p, threads, list[i]);
 		struct pm_thread_counts counts = {.last_ns = 0};
-		e = include(t, &r, err);
+		e = include(begin, end, &r, err);
 		if (e == 0 && p->ops->thread_counts)
-			e = p->ops->thread_counts(p, t->thread[i], &counts, err);
-		if (e == 0 && counts.last_ns > t->end)
-			t->end = counts.last_ns;
+			e = p->ops->thread_counts(p, list[i], &counts, err);
+		if (e == 0 && counts.last_ns > *end)
+			*end = counts.last_ns;
 	}
-	if (t->begin > t->end)
-		t->begin = t->end;
+	if (*begin > *end)
+		*begin = *end;
 	return e;
 }
 
-/* The times of a part of the whole: those of all threads, whichever of them are shown. */
-static void narrow(struct pmfs_timeline *t, const struct pmfs_timeline_part *part)
+/*
+ * All threads with samples, and what they cover. Parts of the timeline are asked for one by one,
+ * some threads each, and begin with all of this.
+ */
+struct whole {
+	uint32_t *thread, n;
+	uint64_t begin, end;
+};
+
+static int whole_fill(void *owner, void *part, struct pm_error *err)
 {
-	uint64_t begin = time_between(t, part->part, UINT64_C(1) << part->level);
-	t->is_last = part->part + UINT64_C(1) == UINT64_C(1) << part->level;
-	t->end = time_between(t, part->part + UINT64_C(1), UINT64_C(1) << part->level);
-	t->begin = begin;
+	const struct pm_profile *p = pmfs_model_profile(owner);
+	const struct pm_threads *threads;
+	struct whole *w = part;
+	int e = pmfs_model_threads(owner, &threads, err);
+	if (e == 0 && list_threads(threads, PM_NONE, &w->thread, &w->n) < 0)
+		e = pmfs_no_memory(err);
+	return e < 0 ? e : find_span(p, threads, w->thread, w->n, &w->begin, &w->end, err);
 }
 
-/* Determines the rows and their times. Rows are chosen from a list of all threads, in place. */
-static int lay_out(struct pmfs_timeline *t, const struct pm_profile *p,
-	const struct pm_threads *threads, const struct pmfs_timeline_part *part,
-	struct pm_error *err)
+static void whole_done(void *part)
+{
+	struct whole *w = part;
+	free(w->thread);
+}
+
+/* The rows and times of a part of the whole. Times are those of all threads, whichever are shown.
+ */
+static int lay_out_part(struct pmfs_timeline *t, struct pmfs_model *m,
+	const struct pmfs_timeline_part *part, struct pm_error *err)
+{
+	static const struct pm_part_type type = {
+		sizeof(struct whole), whole_fill, whole_done, .what = "the times of traces"};
+	const struct whole *w;
+	int e = pmfs_model_part(m, PMFS_PART_TIMELINE, &type, &w, err);
+	if (e < 0)
+		return e;
+	uint32_t first = part->first_row < w->n ? part->first_row : w->n, most = part->n_rows;
+	if (part->one) {
+		for (first = 0; first < w->n && w->thread[first] != part->only;)
+			first++;
+		most = 1;
+	}
+	t->n_threads = w->n;
+	t->n_rows = w->n - first < most ? w->n - first : most;
+	t->thread = malloc(((size_t)t->n_rows + 1) * sizeof(*t->thread));
+	if (!t->thread)
+		return pmfs_no_memory(err);
+	memcpy(t->thread, w->thread + first, t->n_rows * sizeof(*t->thread));
+	struct pmfs_timeline all = {.begin = w->begin, .end = w->end};
+	uint64_t parts = UINT64_C(1) << part->level, next = part->part + UINT64_C(1);
+	t->is_last = next == parts;
+	t->begin = time_between(&all, part->part, parts);
+	t->end = time_between(&all, next, parts);
+	return 0;
+}
+
+/*
+ * The same for the whole, or for one thread of it: the times are those of the rows. A thread's
+ * trace without samples may be one that cannot be read.
+ */
+static int lay_out_rows(struct pmfs_timeline *t, const struct pm_profile *p,
+	const struct pm_threads *threads, uint32_t thread, struct pm_error *err)
 {
 	int e = 0;
 	t->is_last = true;
-	if (part)
-		e = find_span(t, p, threads, t->n_threads, err);
-	choose_rows(t, part);
-	if (!part)
-		e = find_span(t, p, threads, t->n_rows, err);
-	else if (e == 0)
-		narrow(t, part);
-	for (uint32_t i = 0; i < N; i++)
-		t->middle[i] = time_between(t, 2 * i + 1, 2 * N);
-	if (e == 0 && make_cells(t) < 0)
-		e = pmfs_no_memory(err);
-	return e;
-}
-
-/* A thread's trace without samples may be one that cannot be read. */
-static int try_empty(const struct pmfs_timeline *t, const struct pm_profile *p,
-	const struct pm_threads *threads, uint32_t thread, struct pm_error *err)
-{
-	if (thread == PM_NONE || t->n_threads > 0 || !threads->threads[thread].has_trace)
-		return 0;
-	struct reader r = reader_of(p, threads, thread);
-	return load(&r, 0, 1, err);
+	if (list_threads(threads, thread, &t->thread, &t->n_threads) < 0)
+		return pmfs_no_memory(err);
+	if (thread != PM_NONE && t->n_threads == 0 && threads->threads[thread].has_trace) {
+		struct reader r = reader_of(p, threads, thread);
+		e = load(&r, 0, 1, err);
+	}
+	choose_rows(t);
+	return e < 0 ? e : find_span(p, threads, t->thread, t->n_rows, &t->begin, &t->end, err);
 }
 
 static int read_timeline(struct pmfs_model *m, uint32_t thread,
@@ -336,12 +372,13 @@ static int read_timeline(struct pmfs_model *m, uint32_t thread,
 	int e = pmfs_model_threads(m, &threads, err);
 	if (e == 0)
 		e = pmfs_model_tree(m, &t.tree, err);
-	if (e == 0 && list_threads(&t, threads, thread) < 0)
+	if (e == 0)
+		e = part ? lay_out_part(&t, m, part, err)
+			 : lay_out_rows(&t, p, threads, thread, err);
+	for (uint32_t i = 0; i < N; i++)
+		t.middle[i] = time_between(&t, 2 * i + 1, 2 * N);
+	if (e == 0 && make_cells(&t) < 0)
 		e = pmfs_no_memory(err);
-	if (e == 0)
-		e = try_empty(&t, p, threads, thread, err);
-	if (e == 0)
-		e = lay_out(&t, p, threads, part, err);
 	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
 		struct reader r = reader_of(p, threads, t.thread[i]);
 		e = (p->traces_are_calls ? read_calls : read_samples)(&r, &t, i, err);

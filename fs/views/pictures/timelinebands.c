@@ -200,17 +200,19 @@ static int fill_threads(struct levelling *l)
 	const struct pmfs_timeline *t = l->timeline;
 	uint32_t *cells = count_cells(l), *width = NULL;
 	uint64_t n_seen = 0;
-	int r = cells && intern_frames(l, cells) == 0 ? 0 : -ENOMEM;
+	int r = cells && !pm_work_cancelled() && intern_frames(l, cells) == 0 ? 0 : -ENOMEM;
 	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
 		n_seen += t->context[i] != PM_NONE;
 	if (r == 0 && !(width = count_functions(l, cells)))
+		r = -ENOMEM;
+	if (r == 0 && pm_work_cancelled())
 		r = -ENOMEM;
 	if (r == 0) {
 		find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
 		for (uint32_t row = 0; row < t->n_rows; row++)
 			fill_band(l, row, row, NULL);
 		l->bands->n_rows = t->n_rows;
-		r = count_names(l);
+		r = pm_work_cancelled() ? -ENOMEM : count_names(l);
 	}
 	free(cells);
 	free(width);
@@ -249,6 +251,8 @@ static int make_bands(struct levelling *l, bool stacked)
 	for (size_t i = 0; i < n_frames; i++)
 		l->name_of[i] = PM_NONE;
 	find_levels(l);
+	if (pm_work_cancelled())
+		return -ENOMEM;
 	size_t rows = stacked ? l->deepest + 1 : l->timeline->n_rows;
 	l->bands->name = malloc((rows + 1) * N * sizeof(*l->bands->name));
 	if (!l->bands->name)

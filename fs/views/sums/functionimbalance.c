@@ -7,12 +7,13 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/pipeline.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/sums/groups.h"
 #include "fs/views/sums/threads.h"
 
-enum { MOST_AHEAD = 8 }; /* threads */
+enum { MOST_AHEAD = 8 /* threads */, BETWEEN_QUESTIONS = 1024 /* functions */ };
 
 /* The functions of one thread. */
 struct lot {
@@ -200,18 +201,21 @@ static uint64_t weigh_lots(void *context, uint32_t i)
 	return 1;
 }
 
-static void add_peers(struct summing *s)
+static int add_peers(struct summing *s)
 {
 	const struct pmfs_functions *f = s->functions;
 	uint32_t n = f->columns->n, leading = pmfs_leading_column(f->columns), n_ranks = 0;
 	for (uint32_t i = 0; i < s->peers->n_ranks; i++)
 		n_ranks += s->ranks[i];
 	for (uint32_t i = 0; i < f->n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		for (uint32_t j = 0; j < n; j++)
 			pmfs_spread_extend(&s->ret->spreads[(size_t)i * n + j], s->n_peers[j]);
 		s->ret->work[i] = pmfs_work_of(s->peers, &s->work[i],
 			leading == PM_NONE ? 0 : s->n_peers[leading], n_ranks);
 	}
+	return 0;
 }
 
 static void imbalance_done(void *p)
@@ -251,7 +255,7 @@ static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 	bool enough = ret->spreads && ret->work && s.work && s.n_peers && s.ranks;
 	r = enough ? pm_pipeline_run(&pipeline) : -ENOMEM;
 	if (r == 0)
-		add_peers(&s);
+		r = add_peers(&s);
 	free(s.work);
 	free(s.n_peers);
 	free(s.ranks);

@@ -5,6 +5,7 @@
 
 #include "formats/common/arena.h"
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/emptythreads.h"
 
@@ -12,7 +13,7 @@
  * A set of kinds is a bit a kind. Where there are more, threads are not numbered alike on all
  * ranks, and a number says nothing about what a thread does.
  */
-enum { MOST_KINDS = 1024 };
+enum { MOST_KINDS = 1024, BETWEEN_QUESTIONS = 1024 /* threads */ };
 
 struct peers_part {
 	struct pmfs_peers peers;
@@ -56,6 +57,8 @@ static int number_threads(struct peers_part *part, const struct pm_threads *thre
 	bool is_new, good = true;
 	for (uint32_t i = 0; good && i < threads->n; i++) {
 		uint64_t number = rank_of(threads, &threads->threads[i]);
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			good = false;
 		rank[i] = kind[i] = PM_NONE;
 		if (number == PM_NO_TIME || threads->threads[i].is_lane)
 			continue;

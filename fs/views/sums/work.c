@@ -8,6 +8,7 @@
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/sums/threads.h"
@@ -239,6 +240,7 @@ static int works_fill(void *owner, void *p, struct pm_error *err)
 		.context = &s};
 	r = s.sums && s.kinds && part->of && seen ? pm_pipeline_run(&pipeline) : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++) {
+		r = pm_work_cancelled() ? -ENOMEM : 0;
 		struct pmfs_spread all = s.sums[i].spread;
 		const uint64_t *kinds = s.kinds + i * words;
 		pmfs_peers_complete(s.peers, &all, kinds);
