@@ -232,9 +232,17 @@ int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t
 	int (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context)
 {
 	struct lane *lanes = NULL;
-	size_t n_lanes = 0, room = 0;
+	size_t n_lanes = 0, room = 0, looked = 0;
 	int e = 0;
 	for (size_t i = 0; i < n && e == 0; i++) {
+		/* A call may have to look at all lanes. */
+		if ((looked += n_lanes + 1) > BETWEEN_QUESTIONS) {
+			looked = 0;
+			if (pm_work_cancelled()) {
+				e = -ENOMEM;
+				break;
+			}
+		}
 		uint32_t seq = c->items[order[i]].seq, parent = PM_NONE;
 		struct open_call call = {.start = c->items[order[i]].ts, .call = order[i]};
 		call.end = call.start + tev_call_dur(c, order[i]);
@@ -245,8 +253,7 @@ int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t
 			continue;
 		}
 		struct lane *l = at < n_lanes ? &lanes[at] : NULL;
-		if (!l || (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) ||
-			pm_list_room(&l->open, l->n, &l->room, sizeof(*l->open)) < 0) {
+		if (!l || pm_list_room(&l->open, l->n, &l->room, sizeof(*l->open)) < 0) {
 			e = -ENOMEM;
 			break;
 		}

@@ -11,6 +11,7 @@ disk. measure.py says what is measured, and how. Nothing here is a test.
 import argparse
 import concurrent.futures
 import os
+import shutil
 import subprocess
 import sys
 import zlib
@@ -20,6 +21,37 @@ from measure import CURVES, Measure, best, megabytes, read_all, seconds, shell, 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+JSON_PARSE = """node -e 'JSON.parse(require("fs").readFileSync(process.argv[1], "latin1"))'"""
+# Only reads it, on demand: every value of every event.
+SIMDJSON = """
+#include <simdjson.h>
+using namespace simdjson;
+static size_t walk(ondemand::value v)
+{
+	size_t n = 1;
+	if (v.type() == ondemand::json_type::object)
+		for (auto field : v.get_object())
+			n += walk(field.value());
+	else if (v.type() == ondemand::json_type::array)
+		for (auto item : v.get_array())
+			n += walk(item.value());
+	else if (v.type() == ondemand::json_type::number)
+		n += v.get_double() > 0;
+	return n;
+}
+int main(int, char **argv)
+{
+	ondemand::parser parser;
+	auto text = padded_string::load(argv[1]);
+	auto document = parser.iterate(text);
+	size_t n = 0;
+	for (auto field : document.get_object())
+		n += walk(field.value());
+	return n == 0;
+}
+"""
+# What flamegraph.pl does first: lines, and a sum by frame of their last numbers.
+AWK_SUMS = "awk '{ n = $NF; sub(/ [^ ]*$/, \"\"); k = split($0, f, \";\"); s[f[k]] += n } END { for (x in s) print s[x], x }'"
 PERL_READER = "perl -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename => shift, quiet => 1})'"
 
 
@@ -123,6 +155,61 @@ class Bench(Measure):
         for name in ("threads/thread=1/trace.csv", "raw/events.csv"):
             self.reading(os.path.basename(name), source, name)
 
+    def peers(self, label, took, source, peers):
+        """What else reads the source, in the same run; commands of programs that are not here are passed over."""
+        for name, command in peers:
+            if command and shutil.which(command.split()[0]):
+                self.goal(f"{label} ({name})", took, best(shell, f"{command} '{source}'", runs=1), name, size(source))
+
+    def simdjson(self):
+        """A program over simdjson, if it is installed with its headers; or ""."""
+        path = os.path.join(self.work, "simdjson")
+        if not os.path.exists(path) and shutil.which("g++"):
+            subprocess.run(["g++", "-O2", "-x", "c++", "-", "-o", path, "-lsimdjson"], input=SIMDJSON, text=True, check=False,
+                           stderr=subprocess.DEVNULL)
+        return path if os.path.exists(path) else ""
+
+    def json(self):
+        self.table.section("JSON: trace events, V8 profiles, speedscope")
+        for kind, suffix, table, sizes in (("kineto", "pt.trace.json", "summary.txt", (20, 500, 2000)),
+                                           ("cpuprofile", "cpuprofile", "functions.csv", (20, 200, 500)),
+                                           ("speedscope", "speedscope.json", "functions.csv", (20, 180, 500))):
+            for n in self.sizes(*sizes):
+                source = self.make("make_texts", f"{kind}-{n}.{suffix}", kind, n)
+                label = f"{kind}, {megabytes(size(source))}"
+                self.table.row(f"{label}: mount ready", seconds(self.mount_time(source)))
+                self.peers(f"{label}: {table}", self.table_time(source, table), source,
+                           (("JSON.parse", JSON_PARSE), ("jq", "jq length"), ("simdjson", self.simdjson())))
+                with self.mounted(source) as (point, pid):
+                    read_all(f"{point}/{table}")
+                    private, most = self.memory(pid)
+                self.table.row(f"{label}: private memory after it", megabytes(private), f"VmHWM {megabytes(most)}", f"{private / size(source):.3f}")
+            if kind == "kineto":
+                self.windows(label, source)
+
+    def texts(self):
+        self.table.section("Text and profile.proto: folded stacks, perf script, pprof")
+        for n in self.sizes(10, 200, 1000):
+            source = self.make("make_texts", f"folded-{n}.folded", "folded", n)
+            label = f"folded, {megabytes(size(source))}"
+            self.peers(f"{label}: functions.csv", self.table_time(source, "functions.csv"), source,
+                       (("awk that only sums", AWK_SUMS), ("flamegraph.pl", "flamegraph.pl")))
+        for n in self.sizes(10, 100, 500):
+            source = self.make("make_texts", f"script-{n}.txt", "script", n)
+            label = f"perf script, {megabytes(size(source))}"
+            self.peers(f"{label}: functions.csv", self.table_time(source, "functions.csv"), source,
+                       (("stackcollapse-perf.pl", "stackcollapse-perf.pl"), ("wc", "wc")))
+        n = self.sizes(10, 200, 1000)[-1]
+        folded = self.make("make_texts", f"folded-{n}.folded", "folded", n)
+        packed, raw = (os.path.join(self.work, name) for name in ("pprof.pb.gz", "pprof.pb"))
+        with open(packed, "wb") as f:
+            subprocess.run([self.profmount, "--cat", folded, "export/profile.pb.gz"], check=True, stdout=f)
+        shell(f"gzip -dc '{packed}' > '{raw}'")
+        self.made |= {packed, raw}
+        for source in (packed, raw):
+            self.peers(f"pprof, {size(source) / 1e6:.1f} MB {'gzip' if source == packed else 'raw'}: functions.csv",
+                       self.table_time(source, "functions.csv"), source, (("go tool pprof", "go tool pprof -top -nodecount=1000000"),))
+
     def wide_trees(self):
         self.table.section("Wide call trees")
         mb, calls = self.sizes(2, 200, 1000)[-1], self.sizes(60000, 6000000, 25000000)[-1]
@@ -162,7 +249,7 @@ def main():
     p.add_argument("--profmount", default=os.path.join(ROOT, "build-release/fs/profmount"))
     p.add_argument("--makers", default=os.path.join(ROOT, "build-release/tests/bench"))
     p.add_argument("--work", default="/tmp/profmount-bench")
-    p.add_argument("--only", default="", help="one format, or wide_trees")
+    p.add_argument("--only", default="", help="one format, json, texts, or wide_trees")
     amount = p.add_mutually_exclusive_group()
     amount.add_argument("--small", action="store_true", help="only the smallest sources")
     amount.add_argument("--large", action="store_true", help="also sources of gigabytes")
@@ -170,7 +257,7 @@ def main():
     options = p.parse_args()
     bench = Bench(options)
     for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
-                    bench.wide_trees):
+                    bench.json, bench.texts, bench.wide_trees):
         if options.only in ("", section.__name__):
             print(f"  ({section.__name__}: {seconds(timed(section))} in all)")
             if options.large:

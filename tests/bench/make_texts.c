@@ -1,11 +1,12 @@
 /*
- * Writes big JSON profiles, the same bytes every time:
+ * Writes big profiles that are JSON or text, the same bytes every time:
  *
- *     make_json kineto|cpuprofile|speedscope FILE MEGABYTES
+ *     make_texts FILE kineto|cpuprofile|speedscope|folded|script MEGABYTES
  *
  * kineto: what PyTorch's profiler writes of a training loop: operators that nest, runtime calls
  * that launch kernels, kernels on two GPU streams, flows between them, args of all. Not sorted, as
- * Kineto's. cpuprofile: V8's nodes and samples. speedscope: sampled stacks of four threads.
+ * Kineto's. cpuprofile: V8's nodes and samples. speedscope: sampled stacks of four threads. folded:
+ * stacks as they come, most of them more than once. script: what perf script prints of them.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -177,28 +178,73 @@ static void make_speedscope(FILE *f, uint64_t bytes)
 	fputs("]}}", f);
 }
 
+/* The next stack: about 200,000 call paths, most of which many stacks share. */
+struct stack {
+	unsigned depth, frames[30];
+};
+
+static struct stack next_stack(void)
+{
+	enum { FUNCTIONS = 3000, STACKS = 6561 };
+	struct stack s = {.depth = 5 + (unsigned)below(25)};
+	uint64_t frame = 1, rest = below(STACKS);
+	for (unsigned d = 0; d < s.depth; d++, rest /= 3) {
+		s.frames[d] = (unsigned)frame;
+		frame = (frame * 3 + rest % 3) % FUNCTIONS;
+	}
+	return s;
+}
+
+static void make_folded(FILE *f, uint64_t bytes)
+{
+	while ((uint64_t)ftello(f) < bytes) {
+		struct stack s = next_stack();
+		for (unsigned d = 0; d < s.depth; d++)
+			fprintf(f, "%sstd::module_%u::function_%u(int, char const*)",
+				d ? ";" : "app;", s.frames[d] % 90, s.frames[d]);
+		fprintf(f, " %" PRIu64 "\n", 1 + below(99));
+	}
+}
+
+static void make_script(FILE *f, uint64_t bytes)
+{
+	for (uint64_t us = 0; (uint64_t)ftello(f) < bytes; us += 100 + below(900)) {
+		struct stack s = next_stack();
+		fprintf(f,
+			"app %u/%" PRIu64 " [%03" PRIu64 "] %5" PRIu64 ".%06" PRIu64
+			":   1000100 cycles:u: \n",
+			4000, 4000 + below(8), below(4), 1000 + us / 1000000, us % 1000000);
+		for (unsigned d = s.depth; d-- > 0;)
+			fprintf(f, "\t    %12x function_%u+0x%x (/srv/lib/module_%u.so)\n",
+				0x400000 + s.frames[d] * 64, s.frames[d], s.frames[d] % 64,
+				s.frames[d] % 90);
+		fputc('\n', f);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*make)(FILE *f, uint64_t bytes);
 	} kinds[] = {{"kineto", make_kineto}, {"cpuprofile", make_cpuprofile},
-		{"speedscope", make_speedscope}};
+		{"speedscope", make_speedscope}, {"folded", make_folded}, {"script", make_script}};
 	for (size_t i = 0; argc == 4 && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(argv[1], kinds[i].name) != 0)
+		if (strcmp(argv[2], kinds[i].name) != 0)
 			continue;
-		FILE *f = fopen(argv[2], "w");
+		FILE *f = fopen(argv[1], "w");
 		if (!f) {
-			perror(argv[2]);
+			perror(argv[1]);
 			return 1;
 		}
 		setvbuf(f, NULL, _IOFBF, 1 << 20);
 		kinds[i].make(f, strtoull(argv[3], NULL, 10) * 1000000);
 		if (fclose(f) == 0)
 			return 0;
-		perror(argv[2]);
+		perror(argv[1]);
 		return 1;
 	}
-	fprintf(stderr, "usage: make_json kineto|cpuprofile|speedscope FILE MEGABYTES\n");
+	fprintf(stderr,
+		"usage: make_texts FILE kineto|cpuprofile|speedscope|folded|script MEGABYTES\n");
 	return 2;
 }
