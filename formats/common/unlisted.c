@@ -35,7 +35,7 @@ struct pm_unlisted {
 	size_t room;
 	uint64_t found;
 	bool taking_back;
-	uint32_t buckets[N_BUCKETS]; /* the first of each, or PM_NONE */
+	uint32_t *buckets; /* the first of each, or PM_NONE; NULL: no name was asked for yet */
 };
 
 struct pm_unlisted *pm_unlisted_new(pm_unlisted_forget_fn *forget, void *context)
@@ -47,7 +47,6 @@ struct pm_unlisted *pm_unlisted_new(pm_unlisted_forget_fn *forget, void *context
 	u->forget = forget;
 	u->context = context;
 	u->free = UINT32_MAX;
-	memset(u->buckets, 0xff, sizeof(u->buckets));
 	pthread_mutex_init(&u->lock, NULL);
 	return u;
 }
@@ -66,10 +65,20 @@ void pm_unlisted_drop(struct pm_unlisted *u)
 		free(u->names[i].key);
 	pthread_mutex_destroy(&u->lock);
 	free(u->names);
+	free(u->buckets);
 	free(u);
 }
 
 /* ---- the table; the lock is held ---- */
+
+/* Most lists are of filters and windows in which none is looked for. */
+static bool has_buckets(struct pm_unlisted *u)
+{
+	enum { SIZE = N_BUCKETS * sizeof(*u->buckets) };
+	if (!u->buckets && (u->buckets = malloc(SIZE)))
+		memset(u->buckets, 0xff, SIZE);
+	return u->buckets;
+}
 
 static uint32_t *bucket_of(struct pm_unlisted *u, struct pm_bytes key)
 {
@@ -180,6 +189,10 @@ int pm_unlisted_number(
 {
 	int r = 1;
 	pthread_mutex_lock(&u->lock);
+	if (!has_buckets(u)) {
+		pthread_mutex_unlock(&u->lock);
+		return -ENOMEM;
+	}
 	*ret = find(u, key);
 	if (*ret == UINT32_MAX && u->free == UINT32_MAX && u->n >= SOFT && u->n % BATCH == 0) {
 		make_free(u);
