@@ -85,6 +85,23 @@ int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *
 	struct pm_error *err);
 
 /*
+ * A part of a tree with contexts joined, and hung elsewhere: context k has the frame and the number
+ * of `from[k]`, and those with from[k] == PM_NONE, at most `n_made`, have a placeholder named `made`
+ * and numbers of their own. Parents come before their children; in this order siblings with equal
+ * weight are. `*ret_index` as in pm_tree_freeze; `ordered_by` is set by the caller. The tree must
+ * outlive it, and so must `made`.
+ */
+struct pm_tree_regrowth {
+	uint32_t n;
+	const uint32_t *parent, *from;
+	const double *weight; /* NULL: in their order */
+	uint32_t n_made;
+	struct pm_bytes made;
+};
+int pm_tree_regrow(const struct pm_tree *tree, const struct pm_tree_regrowth *with,
+	struct pm_tree **ret, uint32_t **ret_index, struct pm_error *err);
+
+/*
  * The contexts from the outermost down to `context`, `*ret_n` of them; to be freed by the caller.
  * NULL if out of memory.
  */

@@ -321,18 +321,9 @@ static int rearrange(const struct part *p, struct pm_tree_frozen *frozen, uint32
 	return r;
 }
 
-static int borrow(
-	const struct part *p, struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err)
+/* Frames, functions and texts are those of `tree`. */
+static void share_lists(struct pm_tree *t, const struct pm_tree *tree)
 {
-	const struct pm_tree *tree = p->tree;
-	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
-	int r = frozen ? rearrange(p, frozen, ret_from, err) : -ENOMEM;
-	if (r < 0) {
-		if (frozen)
-			pm_tree_free(&frozen->tree);
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree");
-	}
-	struct pm_tree *t = &frozen->tree;
 	t->ordered_by = tree->ordered_by;
 	t->n_frames = tree->n_frames;
 	t->frames = tree->frames;
@@ -342,7 +333,20 @@ static int borrow(
 	t->n_texts = tree->n_texts;
 	t->texts = tree->texts;
 	t->whole = tree->whole ? tree->whole : tree;
-	*ret = t;
+}
+
+static int borrow(
+	const struct part *p, struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err)
+{
+	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
+	int r = frozen ? rearrange(p, frozen, ret_from, err) : -ENOMEM;
+	if (r < 0) {
+		if (frozen)
+			pm_tree_free(&frozen->tree);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree");
+	}
+	share_lists(&frozen->tree, p->tree);
+	*ret = &frozen->tree;
 	return 0;
 }
 
@@ -359,4 +363,81 @@ int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *
 {
 	const struct part part = {.tree = tree, .weight = weight, .kept = kept, .extra = *extra};
 	return borrow(&part, ret, ret_from, err);
+}
+
+/* ---- contexts hung elsewhere ---- */
+
+/* The lists of `tree`, and after them a placeholder with that name. */
+static int make_placeholder(
+	struct pm_tree_frozen *frozen, const struct pm_tree *tree, struct pm_bytes name)
+{
+	size_t n_frames = tree->n_frames, n_functions = tree->n_functions, n_texts = tree->n_texts;
+	struct pm_bytes *texts = malloc((n_texts + 1) * sizeof(*texts));
+	frozen->texts.items = texts;
+	frozen->frames = malloc((n_frames + 1) * sizeof(*frozen->frames));
+	frozen->functions = malloc((n_functions + 1) * sizeof(*frozen->functions));
+	if (!texts || !frozen->frames || !frozen->functions)
+		return -ENOMEM;
+	if (n_frames)
+		memcpy(frozen->frames, tree->frames, n_frames * sizeof(*frozen->frames));
+	if (n_functions)
+		memcpy(frozen->functions, tree->functions,
+			n_functions * sizeof(*frozen->functions));
+	if (n_texts)
+		memcpy(texts, tree->texts, n_texts * sizeof(*texts));
+	texts[n_texts] = name;
+	frozen->functions[n_functions] =
+		(struct pm_function){.name = (uint32_t)n_texts, .id = PM_NONE};
+	frozen->frames[n_frames] = (struct pm_frame){.kind = PM_KIND_PLACEHOLDER,
+		.function = (uint32_t)n_functions,
+		.name = (uint32_t)n_texts};
+	frozen->tree.texts = texts;
+	frozen->tree.n_texts++;
+	frozen->tree.functions = frozen->functions;
+	frozen->tree.n_functions++;
+	frozen->tree.frames = frozen->frames;
+	frozen->tree.n_frames++;
+	return 0;
+}
+
+static int regrow(const struct pm_tree *tree, const struct pm_tree_regrowth *with, struct shape *s,
+	struct pm_tree_frozen *frozen, struct pm_error *err)
+{
+	struct pm_tree_builder b = {.n = with->n, .numbered = true};
+	uint32_t largest = 0;
+	b.has_zero = tree->number && pm_tree_find(tree, 0) != PM_NONE;
+	b.contexts = malloc(((size_t)with->n + 1) * sizeof(*b.contexts));
+	if (!b.contexts)
+		return -ENOMEM;
+	for (uint32_t i = 0; with->n_made && i < tree->n_contexts; i++)
+		if (pm_tree_number(tree, i) > largest)
+			largest = pm_tree_number(tree, i);
+	bool numbers_left = largest <= UINT32_MAX - with->n_made;
+	for (uint32_t i = 0; i < with->n; i++) {
+		uint32_t from = with->from[i];
+		b.contexts[i] = (struct pm_tree_node){.parent = with->parent[i],
+			.frame = from == PM_NONE ? tree->n_frames : tree->frame[from],
+			.number = from == PM_NONE ? ++largest : pm_tree_number(tree, from)};
+	}
+	share_lists(&frozen->tree, tree);
+	int r = numbers_left ? arrange(&b, with->weight, s, frozen, err) : -ENOMEM;
+	free(b.contexts);
+	return r == 0 && with->n_made ? make_placeholder(frozen, tree, with->made) : r;
+}
+
+int pm_tree_regrow(const struct pm_tree *tree, const struct pm_tree_regrowth *with,
+	struct pm_tree **ret, uint32_t **ret_index, struct pm_error *err)
+{
+	struct shape s = {.first = NULL};
+	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
+	int r = frozen ? regrow(tree, with, &s, frozen, err) : -ENOMEM;
+	if (r == 0) {
+		*ret = &frozen->tree;
+		*ret_index = s.index;
+		s.index = NULL;
+	} else if (frozen) {
+		pm_tree_free(&frozen->tree);
+	}
+	free_shape(&s);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree") : 0;
 }
