@@ -118,6 +118,9 @@ static int list_self(
 		if (k == metrics->n || !first)
 			continue;
 		self[c->n_self].metric = metrics->metrics[k].id;
+		self[c->n_self].own = c->columns[i].role == PM_ROLE_EXCLUSIVE || i + 1 == c->n
+			? i
+			: c->columns[i].pair;
 		self[c->n_self].name = pm_arena_printf(arena, "%s_self", c->columns[i].base);
 		if (!self[c->n_self++].name)
 			return -ENOMEM;

@@ -27,10 +27,15 @@ struct pmfs_column {
 	const struct pm_metric *flat; /* in flat tables, callers and exports */
 };
 
-/* A column of contexts.csv and profile.csv alone: cputime_sec_self. See struct pm_metric. */
+/*
+ * A column of contexts.csv and profile.csv alone: cputime_sec_self, what a context costs without
+ * anything below it. It is stored for some contexts (struct pm_metric); of the others it is the
+ * cost of their function without that of what is nested in them.
+ */
 struct pmfs_self_column {
 	const char *name;
 	uint32_t metric; /* id */
+	uint32_t own;    /* the column of exclusive cost in flat tables */
 };
 
 /*
@@ -188,6 +193,12 @@ int pmfs_run_row(
 /* The same, followed by those of the n_self columns. */
 int pmfs_run_row_with_self(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
+
+/*
+ * Sets a cell of a _self column, which has the stored value or none: `own` is the exclusive cost of
+ * the context in flat tables, `nested` that of the contexts nested in it; NaN: none.
+ */
+void pmfs_set_self(struct pm_cell *cell, double own, double nested);
 
 /* The place of a metric's values in a row of metric columns and _self columns, or PM_NONE. */
 uint32_t pmfs_place_of(const struct pmfs_columns *c, uint32_t metric_id);

@@ -7,6 +7,7 @@
 #include "fs/views/model/model.h"
 
 #include "formats/common/work.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
 /* The values of the whole run at a context. */
@@ -60,6 +61,49 @@ int pmfs_run_cells(
 	return r;
 }
 
+void pmfs_set_self(struct pm_cell *cell, double own, double nested)
+{
+	double self = isnan(nested) ? own : own - nested;
+	double rounding = ldexp(fabs(own), -40);
+	bool stored = cell->kind != PM_CELL_EMPTY;
+	double known = cell->kind == PM_CELL_F64 ? cell->f
+		: cell->kind == PM_CELL_U64      ? (double)cell->u
+		: cell->kind == PM_CELL_I64      ? (double)cell->i
+						 : 0;
+	if (isnan(self) || (stored && fabs(self - known) <= rounding))
+		return;
+	if (fabs(self) <= rounding)
+		pm_set_empty(cell);
+	else
+		pm_set_f64(cell, self);
+}
+
+/* The _self cells of a row, from those of the contexts nested in it. */
+static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_t context,
+	struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	double *own = pmfs_cells_new((size_t)c->n * 2), *of = own + c->n;
+	int r = own ? pmfs_model_tree(m, &tree, err) : pmfs_no_memory(err);
+	if (r == 0)
+		r = pmfs_run_cells(m, context, true, own, err);
+	double *nested = r == 0 ? pmfs_cells_new(c->n) : NULL;
+	if (r == 0 && !nested)
+		r = pmfs_no_memory(err);
+	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
+		if (!pm_tree_frame(tree, i)->nested)
+			continue;
+		r = pmfs_run_cells(m, i, true, of, err);
+		for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
+			pmfs_add(&nested[c->self[k].own], of[c->self[k].own]);
+	}
+	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
+		pmfs_set_self(&cells[c->n + k], own[c->self[k].own], nested[c->self[k].own]);
+	free(nested);
+	free(own);
+	return r;
+}
+
 static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, struct pm_cell *cells,
 	struct pm_error *err)
 {
@@ -74,6 +118,8 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 			pmfs_set_value(&cells[column], &run.values[i]);
 	}
 	run_done(&run);
+	if (r == 0 && with_self && run.columns->n_self > 0)
+		r = fill_self(m, run.columns, context, cells, err);
 	return r;
 }
 

@@ -5,8 +5,11 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/list.h"
+#include "formats/common/map.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/model/valuereader.h"
 
@@ -27,7 +30,71 @@ struct profile_rows {
 	const struct pmfs_columns *columns;
 	const uint8_t *categories; /* by context */
 	struct pmfs_values values;
+	/* For _self columns: what is nested in contexts, n_self each, by their place. */
+	struct pm_map nested_of; /* context → place */
+	double *nested;
+	size_t n_nested, room_nested;
+	double *own; /* of the context at hand, n_self */
 };
+
+static void profile_done(struct pm_rows *rows)
+{
+	struct profile_rows *p = rows->own;
+	if (!p)
+		return;
+	pm_map_done(&p->nested_of);
+	free(p->nested);
+	free(p->own);
+	free(p);
+}
+
+/* Adds a value to what is nested in the context's parent. */
+static int add_nested(struct profile_rows *p, const struct pm_value *v)
+{
+	const struct pmfs_columns *c = p->columns;
+	uint32_t column = pmfs_column_of(c, v->metric, true), k = 0;
+	uint32_t context = pm_tree_find(p->tree, v->context);
+	bool fresh;
+	while (k < c->n_self && c->self[k].own != column)
+		k++;
+	if (k == c->n_self || context == PM_NONE || p->tree->parent[context] == PM_NONE ||
+		!pm_tree_frame(p->tree, context)->nested)
+		return 0;
+	uint32_t *place =
+		pm_map_put(&p->nested_of, p->tree->parent[context], (uint32_t)p->n_nested, &fresh);
+	if (!place ||
+		(fresh &&
+			pm_list_room(&p->nested, p->n_nested, &p->room_nested,
+				c->n_self * sizeof(*p->nested)) < 0))
+		return -ENOMEM;
+	double *at = &p->nested[*place * (size_t)c->n_self];
+	for (uint32_t i = 0; fresh && i < c->n_self; i++)
+		at[i] = NAN;
+	p->n_nested += fresh;
+	pmfs_add(&at[k], pmfs_value_number(v));
+	return 0;
+}
+
+/* Only HPCToolkit's databases have such columns: others are not read twice. */
+static int find_nested(
+	struct profile_rows *p, struct pmfs_model *m, struct pm_values_of of, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int r = 0;
+	if (p->columns->n_self == 0)
+		return 0;
+	p->own = pmfs_cells_new(p->columns->n_self);
+	if (!p->own)
+		return pmfs_no_memory(err);
+	pmfs_values_start(&values, m, of, 0);
+	while ((r = pmfs_values_peek(&values, &v, err)) > 0) {
+		if (add_nested(p, v) < 0)
+			return pmfs_no_memory(err);
+		pmfs_values_step(&values);
+	}
+	return r;
+}
 
 /* A position in the middle of a context's values means the next context. */
 static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct pm_error *err)
@@ -50,7 +117,7 @@ static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct
 static int profile_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct profile_rows *p = malloc(sizeof(*p));
+	struct profile_rows *p = calloc(1, sizeof(*p));
 	if (!p)
 		return pmfs_no_memory(err);
 	rows->own = p;
@@ -59,8 +126,30 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
 	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
+	r = find_nested(p, m, of, err);
+	if (r < 0)
+		return r;
 	pmfs_values_start(&p->values, m, of, rows->at);
 	return skip_begun(p, rows, err);
+}
+
+static void note_own(struct profile_rows *p, const struct pm_value *v)
+{
+	uint32_t column = pmfs_column_of(p->columns, v->metric, true);
+	for (uint32_t k = 0; k < p->columns->n_self; k++)
+		if (p->columns->self[k].own == column)
+			p->own[k] = pmfs_value_number(v);
+}
+
+static void set_selfs(struct profile_rows *p, uint32_t context, struct pm_cell *cells)
+{
+	uint32_t n = p->columns->n_self;
+	const uint32_t *place = n ? pm_map_find(&p->nested_of, context) : NULL;
+	for (uint32_t k = 0; k < n; k++) {
+		pmfs_set_self(
+			&cells[k], p->own[k], place ? p->nested[*place * (size_t)n + k] : NAN);
+		p->own[k] = NAN;
+	}
 }
 
 /*
@@ -82,9 +171,11 @@ static int next_context(
 			uint32_t column = pmfs_place_of(p->columns, v->metric);
 			if (column != PM_NONE)
 				pmfs_set_value(&cells[column], v);
+			note_own(p, v);
 			pmfs_values_step(&p->values);
 			r = pmfs_values_peek(&p->values, &v, err);
 		} while (r > 0 && v->context == number);
+		set_selfs(p, context, cells + p->columns->n);
 	}
 	*ret = context;
 	return r < 0 ? r : context != PM_NONE;
@@ -113,7 +204,7 @@ int pmfs_thread_profile_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
-		.start = profile_start, .next = profile_next, .dense = true};
+		.start = profile_start, .next = profile_next, .done = profile_done, .dense = true};
 	static const char *const before[] = {"context_id", NULL};
 	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
 	const struct pm_profile *p = pmfs_model_profile(m);
