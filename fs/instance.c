@@ -19,7 +19,7 @@ int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, stru
 	*ret = (struct pmfs_instance){.profile = profile, .cache = cache};
 	if (!cache)
 		return no_memory(ret, NULL, err);
-	ret->model = pmfs_model_new(ret->profile);
+	ret->model = pmfs_filter_model_new(ret->profile);
 	if (ret->model) {
 		if (metric)
 			pmfs_model_set_wish(ret->model, metric);
@@ -46,6 +46,27 @@ int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *
 		return r;
 	}
 	return pmfs_instance_of(ret, ret->profile, ret->cache, PM_SHAPE_RUN, NULL, err);
+}
+
+static void close_opened(struct pm_profile *p)
+{
+	pm_profile_close(p);
+}
+
+int pmfs_instance_filter(struct pmfs_instance *i, const struct pmfs_filter_what *whats, unsigned n,
+	struct pm_error *err)
+{
+	struct pm_profile *filtered;
+	struct pm_cache *cache = i->cache;
+	pmfs_tree_free(i->tree);
+	pmfs_engine_free(i->engine);
+	pmfs_model_free(i->model);
+	int r = pmfs_filter_all(i->profile, close_opened, whats, n, &filtered, err);
+	*i = (struct pmfs_instance){.profile = NULL};
+	if (r == 0)
+		return pmfs_instance_of(i, filtered, cache, PM_SHAPE_RUN, NULL, err);
+	pm_cache_free(cache);
+	return r;
 }
 
 void pmfs_instance_close(struct pmfs_instance *i)

@@ -3,6 +3,7 @@
 #define PROFMOUNT_FS_INSTANCE_H
 
 #include "fs/document/engine.h"
+#include "fs/filters/filter.h"
 #include "fs/tree/tree.h"
 #include "profmount/format.h"
 
@@ -30,6 +31,10 @@ int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *
  */
 int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, struct pm_cache *cache,
 	enum pm_shape shape, const char *metric, struct pm_error *err);
+
+/* Filters an instance that was opened just now; on failure nothing is left open. */
+int pmfs_instance_filter(struct pmfs_instance *i, const struct pmfs_filter_what *whats, unsigned n,
+	struct pm_error *err);
 
 void pmfs_instance_close(struct pmfs_instance *i);
 

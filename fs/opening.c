@@ -114,8 +114,12 @@ int pmfs_open_source(const struct pmfs_options *o, const char *path, struct pmfs
 	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, err);
 	if (r < 0)
 		return r;
+	if (o->n_filters > 0)
+		r = pmfs_instance_filter(ret, o->filters, o->n_filters, err);
+	if (r < 0)
+		return r;
 	/* A mount is there before its source is read; a command would only fail later. */
-	if (o->mode != PMFS_MODE_MOUNT)
+	if (o->mode != PMFS_MODE_MOUNT || o->n_filters > 0)
 		r = pm_profile_ready(ret->profile, err);
 	if (r == 0)
 		r = set_options(o, ret, err);
@@ -147,6 +151,8 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 		.shelf = {.open = open_options(o),
 			.format = o->format,
 			.metric = o->metric,
+			.filters = o->filters,
+			.n_filters = o->n_filters,
 			.cache_bytes = o->cache_bytes}};
 	struct pm_profile *p;
 	const char *const *words = o->sources;

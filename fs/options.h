@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fs/filters/filter.h"
+
 enum pmfs_mode {
 	PMFS_MODE_MOUNT,
 	PMFS_MODE_LS,
@@ -45,7 +47,9 @@ struct pmfs_options {
 	bool normalize;         /* -o normalize */
 	bool parquet;           /* -o parquet */
 	bool weak;              /* -o scaling=weak */
-	const char **sources;   /* as given, [NAME=]PATH; at least one; owned */
+	struct pmfs_filter_what filters[PMFS_MOST_FILTERS]; /* -o focus=, hide= … in their order */
+	unsigned n_filters;
+	const char **sources; /* as given, [NAME=]PATH; at least one; owned */
 	int n_sources;
 	const char *const *paths; /* what follows them: MOUNTPOINT, DIR, PATH … */
 	int n_paths;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fs/log.h"
+#include "fs/tree/names.h"
 
 /* Passed to libfuse unchanged. */
 static const char *const fuse_options[] = {"allow_other", "allow_root"};
@@ -166,8 +167,38 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 	return false;
 }
 
+/* `focus=PATTERN` and its like: true if it is one, with *ret_good if it is right. */
+static bool take_filter(struct pmfs_options *o, const char *option, bool *ret_good)
+{
+	const char *value = strchr(option, '=');
+	struct pmfs_pattern pattern;
+	for (unsigned i = 0; value && i < PMFS_N_FILTERS; i++) {
+		size_t len = strlen(pmfs_filter_names[i]);
+		if (option + len != value || strncmp(option, pmfs_filter_names[i], len) != 0)
+			continue;
+		struct pm_bytes text = pm_bytes_of(value + 1);
+		*ret_good = pmfs_pattern_read(&pattern, text) && o->n_filters < PMFS_MOST_FILTERS;
+		if (!*ret_good)
+			pmfs_log("-o %s: %s", option,
+				o->n_filters < PMFS_MOST_FILTERS
+					? "a pattern is expected, like solve* (1 to 255 bytes, without a leading .)"
+					: "there are more than 16 filters");
+		else
+			o->filters[o->n_filters++] =
+				(struct pmfs_filter_what){.kind = (enum pmfs_filter_kind)i,
+					.pattern = text,
+					.thread = PM_NONE,
+					.entry_name = pmfs_name_legal};
+		return true;
+	}
+	return false;
+}
+
 static bool parse_one(struct pmfs_options *o, char *option)
 {
+	bool good;
+	if (take_filter(o, option, &good))
+		return good;
 	if (take_plain(o, option)) {
 		o->foreground |= o->debug;
 		return true;

@@ -39,6 +39,8 @@ const char pmfs_usage[] =
 	"    -o iterations=NAME  a function, label or method whose calls are iterations: each is a\n"
 	"                        row of iterations.csv and a window\n"
 	"    -o values=FIELD     trace events: a number of `args` (several: FIELD\\,FIELD) is a quantity\n"
+	"    -o focus=PATTERN    call paths on which a function matches (also ignore=, hide=, from=;\n"
+	"                        several, in their order; a comma in PATTERN is \\,)\n"
 	"    -o tsv              list tables as TSV, too: X.tsv beside X.csv, otherwise found by name\n"
 	"    -o parquet          --extract writes each X.csv as X.parquet, too\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"

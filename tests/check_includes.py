@@ -27,10 +27,11 @@ ROOMS = (
     ("fs/views/", ("include/profmount/", "formats/common/")),
     ("fs/document/", ("include/profmount/", "formats/common/")),
     ("fs/compare/", ("include/profmount/", "formats/common/", "fs/views/")),
-    ("fs/windows/", ("include/profmount/", "formats/common/")),
-    ("fs/tree/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/windows/")),
-    ("fs/runs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/compare/", "fs/tree/")),
-    ("fs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/windows/", "fs/tree/", "fs/runs/")),
+    ("fs/filters/", ("include/profmount/", "formats/common/", "fs/views/")),
+    ("fs/windows/", ("include/profmount/", "formats/common/", "fs/filters/")),
+    ("fs/tree/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/filters/", "fs/windows/")),
+    ("fs/runs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/compare/", "fs/filters/", "fs/tree/")),
+    ("fs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/filters/", "fs/windows/", "fs/tree/", "fs/runs/")),
 )
 # A third-party library has one door.
 LIBRARIES = {

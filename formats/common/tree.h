@@ -86,10 +86,10 @@ int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *
 
 /*
  * A part of a tree with contexts joined, and hung elsewhere: context k has the frame and the number
- * of `from[k]`, and those with from[k] == PM_NONE, at most `n_made`, have a placeholder named `made`
- * and numbers of their own. Parents come before their children; in this order siblings with equal
- * weight are. `*ret_index` as in pm_tree_freeze; `ordered_by` is set by the caller. The tree must
- * outlive it, and so must `made`.
+ * of `from[k]`, and those with from[k] == PM_NONE, at most `n_made`, have a placeholder named
+ * `made` and numbers of their own. Parents come before their children; in this order siblings with
+ * equal weight are. `*ret_index` as in pm_tree_freeze; `ordered_by` is set by the caller. The tree
+ * must outlive it, and so must `made`.
  */
 struct pm_tree_regrowth {
 	uint32_t n;

@@ -153,17 +153,28 @@ static void ensemble_free(struct pmfs_ensemble *e)
 	for (size_t i = 0; i < sizeof(e->parts) / sizeof(*e->parts); i++)
 		pm_part_done(&e->parts[i]);
 	pmfs_shelf_free(e->shelf);
-	pmfs_runs_done(&e->runs);
+	if (!e->filter_of)
+		pmfs_runs_done(&e->runs);
 	pm_strtab_done(&e->runs_of.numbers);
 	pm_strtab_done(&e->compared.numbers);
 	pm_arena_done(&e->arena);
 	free(e);
 }
 
+/* Of a filter of one: its runs are kept apart from those that are not filtered. */
+static uint64_t memory(const struct pm_profile *p)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	return sizeof(*e) + e->arena.total + pmfs_shelf_memory(e->shelf);
+}
+
 static void ensemble_close(struct pm_profile *p)
 {
 	ensemble_free(pmfs_ensemble_of(p->self));
 }
+
+static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *what,
+	struct pm_profile **ret, struct pm_error *err);
 
 static const struct pm_profile_ops ops = {
 	.tree = pm_nothing_tree,
@@ -172,7 +183,9 @@ static const struct pm_profile_ops ops = {
 	.documents = documents,
 	.collections = collections,
 	.damage = pmfs_ensemble_damage,
+	.filtered = filtered,
 	.close = ensemble_close,
+	.memory = memory,
 };
 
 static int find_base(struct pmfs_ensemble *e, struct pm_error *err)
@@ -211,6 +224,37 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 			e->profile.mtime_ns = run->mtime_ns;
 	}
 	return 0;
+}
+
+/* The same runs, each filtered once more. */
+static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *what,
+	struct pm_profile **ret, struct pm_error *err)
+{
+	static const struct pm_lazy fresh = PM_LAZY_INIT;
+	const struct pmfs_ensemble *of = pmfs_ensemble_of(p->self);
+	unsigned n = of->options.shelf.n_filters;
+	struct pmfs_pattern pattern;
+	if (n == PMFS_MOST_FILTERS || !pmfs_pattern_read(&pattern, what->pattern))
+		return pm_error_plain(err, -ENOENT);
+	struct pmfs_ensemble *e = calloc(1, sizeof(*e));
+	if (!e)
+		return pmfs_ensemble_no_memory(err);
+	e->filter_of = of;
+	e->runs = of->runs;
+	e->options = of->options;
+	e->settled = fresh;
+	if (n > 0)
+		memcpy(e->filters, of->options.shelf.filters, n * sizeof(*e->filters));
+	e->filters[n] = *what;
+	e->filters[n].pattern = pm_arena_copy(&e->arena, what->pattern);
+	e->options.shelf.filters = e->filters;
+	e->options.shelf.n_filters = n + 1;
+	int r = e->filters[n].pattern.p ? prepare(e, err) : pmfs_ensemble_no_memory(err);
+	if (r < 0)
+		ensemble_free(e);
+	else
+		*ret = &e->profile;
+	return r;
 }
 
 int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint32_t n,

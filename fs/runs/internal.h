@@ -17,7 +17,9 @@ struct pmfs_folders {
 struct pmfs_ensemble {
 	struct pm_profile profile;
 	struct pmfs_ensemble_options options;
-	struct pmfs_runs runs;
+	struct pmfs_runs runs;                 /* of another ensemble, if it is a filter of that */
+	const struct pmfs_ensemble *filter_of; /* or NULL */
+	struct pmfs_filter_what filters[PMFS_MOST_FILTERS];
 	struct pmfs_shelf *shelf;
 	struct pm_lazy
 		settled;   /* what depends on the baseline, which is chosen when it is needed */

@@ -47,11 +47,19 @@ struct pmfs_shelf {
 	bool has_metric; /* atomic: a run has options.metric */
 };
 
+static void close_opened(struct pm_profile *p)
+{
+	pm_profile_close(p);
+}
+
 static void opened_close(struct opened *o)
 {
 	pmfs_model_free(o->model);
 	pm_cache_free(o->own);
-	pm_profile_close(o->profile);
+	if (o->profile && o->profile->ops->close)
+		o->profile->ops->close(o->profile);
+	else
+		pm_profile_close(o->profile);
 	free(o);
 }
 
@@ -120,7 +128,7 @@ struct build {
 /* A run without that quantity uses its own primary quantity. */
 static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 {
-	o->model = pmfs_model_new(o->profile);
+	o->model = pmfs_filter_model_new(o->profile);
 	if (!o->model)
 		return pm_error_plain(err, -ENOMEM);
 	int r = metric ? pmfs_model_lead_with(o->model, metric, NULL) : 0;
@@ -129,7 +137,7 @@ static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 	if (!pmfs_is_lasting(r))
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	pmfs_model_free(o->model);
-	o->model = pmfs_model_new(o->profile);
+	o->model = pmfs_filter_model_new(o->profile);
 	return o->model ? 0 : pm_error_plain(err, -ENOMEM);
 }
 
@@ -149,6 +157,13 @@ static int open_run(struct opened *o, uint32_t run, struct pm_error *err)
 	open.source = given->path;
 	int r = pm_profile_open(given->open ? given->open : given->path, s->options.format, &open,
 		&o->profile, err);
+	if (r == 0 && s->options.n_filters > 0) {
+		struct pm_profile *p = o->profile;
+		o->profile = NULL;
+		r = pmfs_filter_all(p, close_opened, s->options.filters, s->options.n_filters,
+			&o->profile, err);
+		o->profile = r < 0 ? NULL : o->profile;
+	}
 	if (r == 0)
 		r = pm_profile_ready(o->profile, err);
 	return r < 0 ? r : model_of(o, s->options.metric, err);
@@ -250,6 +265,11 @@ uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p
 	/* Decoded data takes about as much as the source; mapped data takes nothing. */
 	uint64_t bytes = LEAST + p->input_bytes / 2, share = s->options.cache_bytes / MOST_OPEN;
 	return bytes > share ? bytes : share;
+}
+
+uint64_t pmfs_shelf_memory(struct pmfs_shelf *s)
+{
+	return pm_cache_bytes(s->cache);
 }
 
 /* ---- */

@@ -6,6 +6,7 @@
 #define PROFMOUNT_FS_RUNS_SHELF_H
 
 #include "fs/compare/lender.h"
+#include "fs/filters/filter.h"
 #include "fs/runs/words.h"
 #include "profmount/format.h"
 
@@ -15,7 +16,9 @@ struct pmfs_shelf_options {
 	struct pm_open_options open; /* `cache` is not used: each run has its own */
 	const char *format;          /* name of the format, or NULL: the most likely one */
 	const char *metric;          /* the primary quantity of runs that have it, or NULL */
-	uint64_t cache_bytes;        /* limit for runs that are not in use */
+	const struct pmfs_filter_what *filters; /* of each run, n_filters of them */
+	unsigned n_filters;
+	uint64_t cache_bytes; /* limit for runs that are not in use */
 };
 
 /* The runs, and what the options point to, must outlive it. NULL if out of memory. */
@@ -47,6 +50,9 @@ static inline bool pmfs_is_lasting(int code)
 
 /* The bytes for which an open run counts in the cache. */
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p);
+
+/* What all runs count that are open, or kept. */
+uint64_t pmfs_shelf_memory(struct pmfs_shelf *s);
 
 /* The same as a lender; lives as long as the shelf. */
 struct pmfs_lender pmfs_shelf_lender(struct pmfs_shelf *s);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "formats/common/part.h"
+#include "fs/filters/filters.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"
 #include "fs/windows/windows.h"
@@ -34,8 +35,13 @@ struct pmfs_tree {
 	const struct pm_named_doc *docs;
 	const struct pm_collection *collections;
 	size_t n_docs, n_collections;
-	/* With windows, the lists above are these: the format's, then those of windows. */
-	struct pmfs_windows *windows; /* NULL: profiles of this shape have none */
+	/*
+	 * With filters and windows, the lists above are these: the format's, then those of filters
+	 * by kind, then that of windows.
+	 */
+	struct pmfs_filters *filters;            /* NULL: profiles of this shape have none */
+	uint32_t first_filter, first_filter_doc; /* PM_NONE: there are none */
+	struct pmfs_windows *windows;            /* NULL: profiles of this shape have none */
 	struct pm_named_doc *own_docs;
 	struct pm_collection *own_collections;
 	bool has_windows; /* the last collection and the last document are theirs */
@@ -78,7 +84,8 @@ struct pmfs_dir {
 extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, pmfs_dir_context,
 	pmfs_dir_context_metrics, pmfs_dir_by_id, pmfs_dir_by_id_context, pmfs_dir_functions,
 	pmfs_dir_function, pmfs_dir_threads, pmfs_dir_thread_export, pmfs_dir_thread_raw,
-	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report, pmfs_dir_thread_windows;
+	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report, pmfs_dir_thread_windows,
+	pmfs_dir_thread_filters;
 
 /*
  * Directories list several parts one after the other: a cookie is part (8 bits) | position. If the
@@ -239,8 +246,11 @@ int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 /* The index of the collection windows/ in the lists. */
 uint32_t pmfs_windows_number(const struct pmfs_tree *t);
 
-/* The thread's windows/ that contains this item: 1, or 0 if it is in windows/ of the run. */
-int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
+/* The thread's windows/ or focus/ that contains this item: 1, or 0 if it is in that of the run. */
+int pmfs_unlisted_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
+
+/* The entry of a document of the lists, of which there is one in its directory: 1, or 0. */
+int pmfs_document_entry(struct pmfs_tree *t, uint32_t document, struct pmfs_entry *ret);
 
 /* ---- unlisted.c ---- */
 
@@ -253,6 +263,9 @@ int pmfs_unlisted_open(struct pmfs_tree *t);
 /* Accepts NULL. */
 void pmfs_unlisted_free(struct pmfs_unlisted *u);
 
+/* That list, once it is open. */
+struct pm_unlisted *pmfs_unlisted_numbers(struct pmfs_tree *t);
+
 /* The generation of an item that is not listed. */
 uint32_t pmfs_unlisted_generation(struct pmfs_tree *t, uint32_t item);
 
@@ -263,6 +276,12 @@ void pmfs_unlisted_note(struct pmfs_tree *t, uint32_t collection);
 
 /* Fills the entry windows/ of a thread: 1, or 0 if it has none. */
 int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret);
+
+/* ---- filters.c ---- */
+
+/* Fills the entry focus/, ignore/ … of a thread: 1, or 0 if the name is not one of them. */
+int pmfs_filters_of_thread(
+	struct pmfs_tree *t, uint32_t thread, struct pm_bytes name, struct pmfs_entry *ret);
 
 /* ---- threadpaths.c ---- */
 

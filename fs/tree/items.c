@@ -156,7 +156,7 @@ static int item_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm
 {
 	uint32_t index = pmfs_node_b(dir) >> 8;
 	(void)err;
-	if (pmfs_windows_parent(t, dir, ret))
+	if (pmfs_unlisted_parent(t, dir, ret))
 		return 0;
 	for (uint32_t i = 0; i < t->paths.n; i++)
 		if (t->paths.nodes[i].payload == PMFS_PAYLOAD_COLLECTION &&

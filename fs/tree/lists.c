@@ -1,6 +1,6 @@
 /*
- * The format's documents and collections by path, followed by the collection windows/ of the run
- * (fs/windows/) and its README.txt.
+ * The format's documents and collections by path, followed by the collections focus/, ignore/ …
+ * (fs/filters/) and windows/ of the run (fs/windows/), each with a README.txt.
  */
 #include "fs/tree/internal.h"
 
@@ -8,15 +8,37 @@
 
 #include "fs/views/sums/iterations.h"
 
-/* ---- windows/ ---- */
+/* ---- windows/, focus/ … ---- */
 
-static int append_windows(struct pmfs_tree *t)
+/* Filters of a profile have its shape. */
+static void append_filters(struct pmfs_tree *t)
 {
+	t->first_filter = (uint32_t)t->n_collections;
+	t->first_filter_doc = (uint32_t)t->n_docs;
+	for (unsigned i = 0; i < PMFS_N_FILTERS; i++) {
+		struct pm_collection *c = &t->own_collections[t->n_collections++];
+		*c = *pmfs_filters_collection(t->filters, (enum pmfs_filter_kind)i);
+		c->shape = (enum pm_shape)(t->shape - pmfs_shape_of(PM_SHAPE_TRACE));
+		t->own_docs[t->n_docs++] =
+			*pmfs_filters_readme(t->filters, (enum pmfs_filter_kind)i);
+	}
+	pmfs_unlisted_note(t, t->first_filter);
+}
+
+static int append(struct pmfs_tree *t, bool windows)
+{
+	bool filters = t->shape->folders & PMFS_FOLDER_FILTERS;
 	int r = pmfs_unlisted_open(t);
 	if (r < 0)
 		return r;
-	t->own_docs = calloc(t->n_docs + 1, sizeof(*t->own_docs));
-	t->own_collections = calloc(t->n_collections + 1, sizeof(*t->own_collections));
+	if (filters && !t->filters)
+		t->filters = pmfs_filters_new(
+			t->profile, t->model, pmfs_unlisted_numbers(t), pmfs_name_legal);
+	if (filters && !t->filters)
+		return -ENOMEM;
+	enum { MOST = PMFS_N_FILTERS + 1 };
+	t->own_docs = calloc(t->n_docs + MOST, sizeof(*t->own_docs));
+	t->own_collections = calloc(t->n_collections + MOST, sizeof(*t->own_collections));
 	if (!t->own_docs || !t->own_collections)
 		return -ENOMEM;
 	if (t->n_docs)
@@ -24,12 +46,16 @@ static int append_windows(struct pmfs_tree *t)
 	if (t->n_collections)
 		memcpy(t->own_collections, t->collections,
 			t->n_collections * sizeof(*t->collections));
-	t->own_docs[t->n_docs++] = *pmfs_windows_readme(t->windows);
-	t->own_collections[t->n_collections++] = *pmfs_windows_collection(t->windows);
+	if (t->filters)
+		append_filters(t);
+	if (windows) {
+		t->own_docs[t->n_docs++] = *pmfs_windows_readme(t->windows);
+		t->own_collections[t->n_collections++] = *pmfs_windows_collection(t->windows);
+		pmfs_unlisted_note(t, pmfs_windows_number(t));
+	}
 	t->docs = t->own_docs;
 	t->collections = t->own_collections;
-	t->has_windows = true;
-	pmfs_unlisted_note(t, pmfs_windows_number(t));
+	t->has_windows = windows;
 	return 0;
 }
 
@@ -52,7 +78,7 @@ static int list_iterations(
 }
 
 /* If threads cannot be listed there are no windows; the other entries are not affected. */
-static int add_windows(struct pmfs_tree *t, struct pm_error *err)
+static int add_unlisted(struct pmfs_tree *t, struct pm_error *err)
 {
 	int there = t->windows ? pmfs_windows_are_there(t->windows, NULL) : 0;
 	free(t->own_docs);
@@ -60,11 +86,12 @@ static int add_windows(struct pmfs_tree *t, struct pm_error *err)
 	t->own_docs = NULL;
 	t->own_collections = NULL;
 	t->has_windows = false;
+	t->first_filter = t->first_filter_doc = PM_NONE;
 	if (there > 0 && pmfs_model_iterations(t->model) && !pmfs_model_listing(t->model).lean)
 		pmfs_windows_list(t->windows, list_iterations, t);
-	if (there <= 0)
-		return there == -ENOMEM ? pm_error_plain(err, there) : 0;
-	int r = append_windows(t);
+	if (there == -ENOMEM)
+		return pm_error_plain(err, there);
+	int r = there > 0 || t->shape->folders & PMFS_FOLDER_FILTERS ? append(t, there > 0) : 0;
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -73,15 +100,31 @@ uint32_t pmfs_windows_number(const struct pmfs_tree *t)
 	return (uint32_t)t->n_collections - 1;
 }
 
-int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret)
+int pmfs_unlisted_parent(struct pmfs_tree *t, pm_node item, pm_node *ret)
 {
-	if (!t->has_windows || pmfs_node_b(item) >> 8 != pmfs_windows_number(t))
-		return 0;
-	uint32_t thread = pmfs_windows_thread(t->windows, pmfs_node_a(item));
+	uint32_t of = pmfs_node_b(item) >> 8, thread = PM_NONE;
+	bool is_filter = t->first_filter != PM_NONE && of >= t->first_filter &&
+		of < t->first_filter + PMFS_N_FILTERS;
+	if (is_filter)
+		thread = pmfs_filters_thread(t->filters, pmfs_node_a(item));
+	else if (t->has_windows && of == pmfs_windows_number(t))
+		thread = pmfs_windows_thread(t->windows, pmfs_node_a(item));
 	if (thread == PM_NONE)
 		return 0;
-	*ret = pmfs_node(PMFS_THREAD_WINDOWS, thread, 0);
+	*ret = is_filter ? pmfs_node(PMFS_THREAD_FILTERS, thread, of - t->first_filter)
+			 : pmfs_node(PMFS_THREAD_WINDOWS, thread, 0);
 	return 1;
+}
+
+int pmfs_document_entry(struct pmfs_tree *t, uint32_t document, struct pmfs_entry *ret)
+{
+	for (uint32_t i = 0; i < t->paths.n; i++) {
+		const struct pmfs_path *path = &t->paths.nodes[i];
+		if (path->payload == PMFS_PAYLOAD_DOCUMENT && path->index == document)
+			return pmfs_entry_fill(
+				ret, path->name, pmfs_node(PMFS_PATH_DOC, i, 0), PMFS_FILE);
+	}
+	return 0;
 }
 
 /* ---- all of them ---- */
@@ -116,7 +159,7 @@ static int paths_build(void *context, struct pm_error *err)
 	if (r >= 0 && p->ops->collections)
 		r = p->ops->collections(p, &t->collections, &t->n_collections, err);
 	if (r >= 0)
-		r = add_windows(t, err);
+		r = add_unlisted(t, err);
 	if (r < 0)
 		return r;
 	pmfs_paths_done(&t->paths);

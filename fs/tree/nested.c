@@ -105,7 +105,7 @@ static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error 
 		return pm_error_plain(err, r);
 	struct pmfs_listing listing = pmfs_model_listing(n->model);
 	pmfs_model_free(n->model);
-	n->model = pmfs_model_new(n->profile);
+	n->model = pmfs_filter_model_new(n->profile);
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
 	pmfs_model_set_listing(n->model, listing);
@@ -116,7 +116,7 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 {
 	const struct pmfs_shape *shape = pmfs_shape_of(b->c->shape);
 	uint32_t space = 0;
-	n->model = pmfs_model_new(n->profile);
+	n->model = pmfs_filter_model_new(n->profile);
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
 	int r = 0;

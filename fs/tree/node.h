@@ -43,6 +43,7 @@ enum pmfs_node_kind {
 	PMFS_REPORT,         /* report/, the data of report.html: found by name, never listed */
 	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
 	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
+	PMFS_THREAD_FILTERS, /* focus/ … of thread a, b = enum pmfs_filter_kind */
 	PMFS_N_KINDS,        /* at most PMFS_TWIN_VIEW */
 	PMFS_PROGRESS = 31,  /* used by the mount only, not by the tree: a snapshot of .progress */
 };

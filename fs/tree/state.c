@@ -83,6 +83,7 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	free(t->space_items);
 	pmfs_presences_free(t->presences);
 	pmfs_windows_free(t->windows);
+	pmfs_filters_free(t->filters);
 	free(t->own_docs);
 	free(t->own_collections);
 	free(t);

@@ -78,6 +78,8 @@ static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 	for (uint64_t i = 0; folder_next(t, thread, &i, ret) > 0;)
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
 			return 1;
+	if (pmfs_filters_of_thread(t, thread, name, ret))
+		return 1;
 	return pmfs_place_lookup(t, PMFS_PLACE_THREAD, thread, name, ret, err);
 }
 

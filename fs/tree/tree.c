@@ -1,7 +1,8 @@
 /*
  * The entry point: checks a node, finds the functions of its kind, and calls them. Below it, from
- * the top down: root.c, threads.c, windows.c, documents.c, collections.c, nested.c (items that are
- * profiles), metricfiles.c, contexts.c, children.c, functions.c, exports.c, views.c, state.c.
+ * the top down: root.c, threads.c, filters.c, windows.c, documents.c, collections.c, nested.c
+ * (items that are profiles), metricfiles.c, contexts.c, children.c, functions.c, exports.c,
+ * views.c, state.c.
  */
 #include "fs/tree/internal.h"
 
@@ -23,6 +24,7 @@ static const struct pmfs_dir *const dirs[PMFS_N_KINDS] = {
 	[PMFS_ITEM] = &pmfs_dir_item,
 	[PMFS_REPORT] = &pmfs_dir_report,
 	[PMFS_THREAD_WINDOWS] = &pmfs_dir_thread_windows,
+	[PMFS_THREAD_FILTERS] = &pmfs_dir_thread_filters,
 };
 
 /* How a document of each kind is found. */

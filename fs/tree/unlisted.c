@@ -208,7 +208,7 @@ void pmfs_unlisted_free(struct pmfs_unlisted *u)
 
 int pmfs_unlisted_open(struct pmfs_tree *t)
 {
-	if (!t->windows || t->unlisted)
+	if (t->unlisted)
 		return 0;
 	struct pmfs_unlisted *u = unlisted_of(t->top, t->space), *fresh = NULL;
 	if (!u) {
@@ -224,9 +224,15 @@ int pmfs_unlisted_open(struct pmfs_tree *t)
 	}
 	if (fresh != u)
 		pmfs_unlisted_free(fresh);
-	pmfs_windows_number_from(t->windows, u->numbers);
+	if (t->windows)
+		pmfs_windows_number_from(t->windows, u->numbers);
 	__atomic_store_n(&t->unlisted, u, __ATOMIC_RELEASE);
 	return 0;
+}
+
+struct pm_unlisted *pmfs_unlisted_numbers(struct pmfs_tree *t)
+{
+	return t->unlisted->numbers;
 }
 
 void pmfs_unlisted_note(struct pmfs_tree *t, uint32_t collection)

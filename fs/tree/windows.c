@@ -34,16 +34,7 @@ static int windows_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 {
 	(void)dir;
 	(void)err;
-	if (*cookie > 0)
-		return 0;
-	++*cookie;
-	for (uint32_t i = 0; i < t->paths.n; i++) {
-		const struct pmfs_path *path = &t->paths.nodes[i];
-		if (path->payload == PMFS_PAYLOAD_DOCUMENT && path->index + 1 == t->n_docs)
-			return pmfs_entry_fill(
-				ret, path->name, pmfs_node(PMFS_PATH_DOC, i, 0), PMFS_FILE);
-	}
-	return 0;
+	return (*cookie)++ == 0 ? pmfs_document_entry(t, (uint32_t)t->n_docs - 1, ret) : 0;
 }
 
 static int windows_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,

@@ -292,18 +292,20 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 			.is_tree = true,
 			.has_report = true,
 			.folders = PMFS_FOLDER_CONTEXTS | PMFS_FOLDER_FUNCTIONS |
-				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT | PMFS_FOLDER_WINDOWS},
+				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT | PMFS_FOLDER_WINDOWS |
+				PMFS_FOLDER_FILTERS},
 		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_COMPARISON,
 			.is_tree = true,
 			.has_report = true},
 		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_COMPARISON,
 			.is_tree = true,
 			.has_report = true,
+			.folders = PMFS_FOLDER_FILTERS,
 			.apart = true},
 		[PM_SHAPE_WINDOW] = {.place = PMFS_PLACE_WINDOW,
 			.is_tree = true,
 			.has_report = true,
-			.folders = PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
+			.folders = PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT | PMFS_FOLDER_FILTERS},
 	};
 	return &shapes[shape];
 }

@@ -12,6 +12,7 @@
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/span.h"
+#include "fs/filters/filter.h"
 #include "fs/windows/profile.h"
 #include "fs/windows/readme.h"
 #include "profmount/limits.h"
@@ -28,7 +29,9 @@ struct found {
 };
 
 struct pmfs_windows {
-	const struct pm_profile *profile;
+	const struct pm_profile *profile;  /* not a filter */
+	const struct pm_profile *filtered; /* the filter of it, whose windows these are, or NULL */
+	uint32_t only;                     /* the only thread that the filter has, or PM_NONE */
 	struct pmfs_index index;
 	struct pm_collection collection;
 	struct pm_named_doc readme;
@@ -231,9 +234,11 @@ static int windows_profile(
 	struct pmfs_span span = {.start = origin + item.start,
 		.end = origin + item.end,
 		.is_last = item.end == run_ns};
-	bool one = item.thread != PM_NONE;
-	return pmfs_window_open(
-		&w->index, &span, one ? item.thread : 0, one ? 1 : w->index.threads->n, ret, err);
+	uint32_t thread = w->only != PM_NONE ? w->only : item.thread;
+	bool one = thread != PM_NONE;
+	r = pmfs_window_open(
+		&w->index, &span, one ? thread : 0, one ? 1 : w->index.threads->n, ret, err);
+	return r == 0 && w->filtered ? pmfs_filter_again(w->filtered, *ret, ret, err) : r;
 }
 
 /* ---- the whole ---- */
@@ -243,8 +248,9 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	struct pmfs_windows *w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
-	w->profile = p;
-	pmfs_index_init(&w->index, p);
+	w->profile = pmfs_filter_bottom(p, &w->only);
+	w->filtered = p == w->profile ? NULL : p;
+	pmfs_index_init(&w->index, w->profile);
 	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
 		.doc = {.kind = PM_DOC_TEXT,
 			.text = {.render = pmfs_windows_readme_render, .self = p}}};
@@ -269,7 +275,8 @@ void pmfs_windows_number_from(struct pmfs_windows *w, struct pm_unlisted *names)
 
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w)
 {
-	return pmfs_index_tap(&w->index);
+	/* Views read the filtered traces, and windows are made of the others. */
+	return w->filtered ? (struct pm_tap){.begin = NULL} : pmfs_index_tap(&w->index);
 }
 
 void pmfs_windows_free(struct pmfs_windows *w)

@@ -14,7 +14,10 @@
 
 struct pmfs_windows;
 
-/* The profile outlives it. Reads nothing. NULL if out of memory. */
+/*
+ * The profile outlives it. Reads nothing. NULL if out of memory. Windows of a filter are filters of
+ * the windows of what it is a filter of.
+ */
 struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 
 /* Accepts NULL. */

@@ -22,6 +22,7 @@
 #include "profmount/tree.h"
 
 struct pm_text;
+struct pmfs_filter_what;
 
 /*
  * Properties of a source that decide which files and columns exist. Those of files are known before
@@ -158,6 +159,12 @@ struct pm_profile_ops {
 	/* Mandatory. Reads everything on the first call and returns what could not be read. */
 	int (*damage)(
 		const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+	/*
+	 * Optional, for several runs: the same with each of them filtered (fs/filters/filter.h). It
+	 * outlives `*ret`, which the caller closes.
+	 */
+	int (*filtered)(const struct pm_profile *p, const struct pmfs_filter_what *what,
+		struct pm_profile **ret, struct pm_error *err);
 	/*
 	 * Optional: reads the data that nearly every document needs, once the mount is ready and
 	 * before the first request. Errors are ignored here; they occur again on request.

@@ -22,14 +22,14 @@ import can_mount  # noqa: E402
 PROFMOUNT, SAMPLES, README, RECIPES = (os.path.abspath(p) for p in sys.argv[1:5])
 CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
 # What is mounted where, and the folder that each block of recipes is for.
-MOUNTS = {"before": ["heat"], "steps": ["-o", "iterations=step(grid*)", "heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
+MOUNTS = {"before": ["heat"], "filters": ["heat"], "steps": ["-o", "iterations=step(grid*)", "heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
           "both": ["before=heat", "after=heat-even"], "labels": ["../sources/all/cpu.pprof"], "kernels": ["-o", "values=bytes", "../sources/all/kineto.pt.trace.json.gz"],
           "headers": ["../sources/all/lines.jsonl"], "node": ["../sources/all/cpuprofiles"],
           "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
           "perf": ["../sources/all/builds/before-1.txt"],
           "exact": [f"{name}=../sources/all/builds/callgrind.{name}" for name in ("before", "after")]}
-BLOCKS = ("before", "steps", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
-IN_TIME = ("steps", "perf")  # their recipes need windows
+BLOCKS = ("before", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
+BY_NAME = ("steps", "filters", "perf")  # their recipes need windows and filters
 
 
 @contextlib.contextmanager
@@ -123,7 +123,7 @@ class Readme(unittest.TestCase):
     def test_commands_without_a_mount_can_be_pasted(self):
         with open(README, encoding="utf-8") as f:
             commands = re.findall(r"(?m)^    (build/fs/profmount --.*)$", f.read())
-        self.assertEqual(len(commands), 3)
+        self.assertEqual(len(commands), 4)
         with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder:
             os.symlink(os.path.dirname(os.path.dirname(PROFMOUNT)), os.path.join(folder, "build"))
             for command in commands:
@@ -136,8 +136,8 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(found), len(BLOCKS))
         for folder, block in zip(BLOCKS, found):
             self.assertTrue(block)
-            if folder in IN_TIME and can_mount.why_not():
-                print("SKIPPED: windows are found by name:", can_mount.why_not())
+            if folder in BY_NAME and can_mount.why_not():
+                print("SKIPPED: windows and filters are found by name:", can_mount.why_not())
                 continue
             for command, printed in block:
                 if folder == "viewers":  # tests/clients has them

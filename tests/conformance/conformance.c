@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "calllaws.h"
+#include "filterlaws.h"
 #include "formats/common/list.h"
 #include "formats/common/utf8.h"
 #include "fs/instance.h"
@@ -411,6 +412,7 @@ static bool conforms(const char *source)
 	w.n_failed += check_call_laws(&w.in, source);
 	w.n_failed += check_thread_laws(&w.in, source);
 	w.n_failed += check_window_laws(&w.in, source);
+	w.n_failed += check_filter_laws(&w.in, source);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);
 	free(path);

@@ -133,7 +133,10 @@ static bool name_learn(struct source *s, struct pmfs_instance *in, struct direct
 	return true;
 }
 
-/* Tables as Parquet, and the run without its first nanosecond: a link, and where it leads to. */
+/*
+ * Tables as Parquet, the run without its first nanosecond: a link, and where it leads to; and a
+ * filter.
+ */
 static void names_learn(struct source *s, struct pmfs_instance *in, struct directory *d)
 {
 	static const char csv[] = ".csv", window[] = "1ns-";
@@ -146,6 +149,13 @@ static void names_learn(struct source *s, struct pmfs_instance *in, struct direc
 			continue;
 		snprintf(name, sizeof(name), "%.*s.parquet", (int)stem, d->entries[i].name);
 		name_learn(s, in, d, pm_bytes_of(name), &e);
+	}
+	/* Any name is a filter: one is enough. */
+	if (pmfs_tree_lookup(in->tree, d->node, pm_bytes_of(window), &e, NULL) >= 0 &&
+		e.type == PMFS_DIRECTORY) {
+		if (pmfs_tree_walk(in->tree, "hide", &e, NULL) >= 0 && e.node == d->node)
+			name_learn(s, in, d, pm_bytes_of("*e*"), &e);
+		return;
 	}
 	if (name_learn(s, in, d, pm_bytes_of(window), &e) && e.type == PMFS_LINK) {
 		const struct document *link = &s->docs[d->child[d->n - 1]];

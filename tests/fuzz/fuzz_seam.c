@@ -52,7 +52,7 @@ enum { N_NAMES = sizeof(folder_names) / sizeof(*folder_names) };
 struct walk {
 	struct pmfs_instance in;
 	pm_node queue[MOST_DIRS];
-	unsigned n_dirs, n_docs;
+	unsigned n_dirs, n_docs, n_filters;
 	uint64_t random;
 };
 
@@ -211,8 +211,15 @@ static void visit_report(struct walk *w, pm_node dir)
 static void visit_unlisted(struct walk *w, pm_node dir)
 {
 	static const char *const windows[] = {"-", "0-", "0-1ms", "1us-2us", "1s-"};
+	static const char *const filters[] = {"*", "m*", "category:mpi", "kind:line", "[a-"};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry e;
+	/* Any name is a filter, in which there are the same again: a few are enough. */
+	if (pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of("no such filter"), &e, &err) == 0) {
+		if (w->n_filters < sizeof(filters) / sizeof(*filters))
+			visit(w, dir, filters[w->n_filters++]);
+		return;
+	}
 	for (unsigned i = 0; i < sizeof(windows) / sizeof(*windows); i++)
 		visit(w, dir, windows[i]);
 	if (pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of("report"), &e, &err) == 0)

@@ -6,6 +6,7 @@
 
 #include "fake.h"
 #include "fs/document/engine.h"
+#include "fs/filters/filter.h"
 #include "fs/tree/tree.h"
 
 /* ---- a profile of runs, and runs that have another one below them ---- */
@@ -183,6 +184,16 @@ static char *cat(struct mount *m, pm_node node)
 	return text;
 }
 
+/* Filters are listed at the root of the mount alone. */
+static bool is_filter(const struct pmfs_entry *entry)
+{
+	bool is = false;
+	for (unsigned i = 0; i < PMFS_N_FILTERS; i++)
+		is |= pm_bytes_equal(pm_bytes_of(pmfs_filter_names[i]),
+			(struct pm_bytes){(const uint8_t *)entry->name, entry->len});
+	return is;
+}
+
 static char *list(struct mount *m, pm_node dir)
 {
 	struct pm_text out = {.p = NULL};
@@ -190,6 +201,8 @@ static char *list(struct mount *m, pm_node dir)
 	uint64_t cookie = 0;
 	int r;
 	while ((r = pmfs_tree_next(m->tree, dir, &cookie, &entry, NULL)) > 0) {
+		if (is_filter(&entry))
+			continue;
 		pm_text_add(&out, entry.name, entry.len);
 		pm_text_char(&out, '\n');
 	}

@@ -135,14 +135,36 @@ static void categories_done(void *p)
 	free(part->of);
 }
 
+/* What a filter leaves has the categories of before. */
+static int copy_unfiltered(struct categories_part *part, const struct pm_tree *tree,
+	struct pmfs_model *unfiltered, struct pm_error *err)
+{
+	const struct pm_tree *whole;
+	const uint8_t *of;
+	int r = pmfs_categories(unfiltered, &of, err);
+	if (r < 0 || (r = pmfs_model_tree(unfiltered, &whole, err)) < 0)
+		return r;
+	part->of = malloc((size_t)tree->n_contexts + 1);
+	if (!part->of)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t context = pm_tree_find(whole, pm_tree_number(tree, i));
+		part->of[i] = context == PM_NONE ? PMFS_PROGRAM : of[context];
+	}
+	return 0;
+}
+
 static int categories_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct categories_part *part = p;
+	struct pmfs_model *unfiltered = pmfs_model_unfiltered(owner);
 	const struct pmfs_identity *id;
 	int r = pmfs_identity(owner, &id, err);
 	if (r < 0)
 		return r;
 	const struct pm_tree *tree = id->tree;
+	if (unfiltered)
+		return copy_unfiltered(part, tree, unfiltered, err);
 	uint8_t *said = malloc((size_t)tree->n_frames + 1);
 	part->of = malloc((size_t)tree->n_contexts + 1);
 	if (!said || !part->of) {

@@ -10,9 +10,10 @@
 
 struct pmfs_model {
 	const struct pm_profile *profile;
-	struct pmfs_model *outer; /* or NULL */
-	const char *wish;         /* the primary quantity that was asked for, or NULL */
-	const char *iterations;   /* the function whose calls are iterations, or NULL */
+	struct pmfs_model *outer;      /* or NULL */
+	struct pmfs_model *unfiltered; /* or NULL */
+	const char *wish;              /* the primary quantity that was asked for, or NULL */
+	const char *iterations;        /* the function whose calls are iterations, or NULL */
 	struct pmfs_listing listing;
 	struct pm_part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
@@ -49,6 +50,16 @@ void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer)
 struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m)
 {
 	return m->outer;
+}
+
+void pmfs_model_set_unfiltered(struct pmfs_model *m, struct pmfs_model *unfiltered)
+{
+	m->unfiltered = unfiltered;
+}
+
+struct pmfs_model *pmfs_model_unfiltered(const struct pmfs_model *m)
+{
+	return m->unfiltered;
 }
 
 void pmfs_model_set_wish(struct pmfs_model *m, const char *name)

@@ -89,6 +89,13 @@ void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer);
 struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m);
 
 /*
+ * The model of the profile that this one is a filter of: contexts with the same numbers have the
+ * same categories. It outlives the model. NULL: it is none.
+ */
+void pmfs_model_set_unfiltered(struct pmfs_model *m, struct pmfs_model *unfiltered);
+struct pmfs_model *pmfs_model_unfiltered(const struct pmfs_model *m);
+
+/*
  * Sets the primary quantity instead of choosing it by rule: a column (`gker_sec_incl`) or its stem
  * (`gker_sec`). Call before any other function of the model. An unknown name gives -EINVAL, and
  * `err` lists the valid ones.

@@ -71,6 +71,7 @@ enum pmfs_folder {
 	PMFS_FOLDER_THREADS = 4,
 	PMFS_FOLDER_EXPORT = 8,
 	PMFS_FOLDER_WINDOWS = 16, /* where there are traces */
+	PMFS_FOLDER_FILTERS = 32, /* focus/, ignore/, hide/, from/ */
 };
 
 /* Contents of the directory of an item that is a profile. */

@@ -174,6 +174,9 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 	const struct pmfs_columns *c;
 	struct usage u = {.idle_ns = 0};
 	int r = pmfs_model_columns(m, &c, err);
+	/* What a filter leaves out was not idle. */
+	if (pmfs_model_unfiltered(m))
+		return r;
 	if (r < 0 || c->n == 0 || p->traces_are_calls || !p->ops->threads || !p->ops->samples ||
 		counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
 		return r;

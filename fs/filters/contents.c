@@ -1,0 +1,547 @@
+/*
+ * What of a profile matches, and where each context of it goes: contexts of the filtered tree are
+ * made in the order of the database, so that of several that become one the first gives its number.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/paths.h"
+#include "formats/common/tree.h"
+#include "formats/common/work.h"
+#include "fs/filters/internal.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/identity.h"
+#include "profmount/limits.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
+
+struct filling {
+	struct pmfs_filter *f;
+	const struct pm_tree *whole;
+	const struct pmfs_identity *id;
+	const uint8_t *categories;
+	uint8_t *says;  /* by function: 0 not asked, 1 no, 2 yes */
+	bool *hit;      /* by context: its frame matches */
+	bool *under;    /* it or one above it does */
+	uint32_t *up;   /* by context: the node that it is, or that what is below hangs under */
+	uint32_t *from; /* by node: its first context; PM_NONE: (hidden) */
+	uint32_t n_hidden;
+	struct pm_paths paths;
+	bool has_twins;                 /* some siblings have one frame; then: */
+	struct pm_map siblings;         /* parent << 32 | frame → how many so far */
+	struct pm_map keys;             /* of further siblings with that frame */
+	uint32_t *parent_of, *frame_of; /* by node */
+};
+
+/* ---- matching ---- */
+
+/* A name of an entry of functions/ is that function alone: `name~2` the second of that name. */
+static int find_entry(struct filling *l, bool *ret)
+{
+	const struct pmfs_filter *f = l->f;
+	struct pm_bytes text = f->pattern.rest;
+	char name[PMFS_PATTERN_SIZE];
+	size_t base = text.len;
+	unsigned long number = 0;
+	*ret = false;
+	if (f->pattern.of != PMFS_PATTERN_NAME || !f->what.entry_name)
+		return 0;
+	while (base > 0 && text.p[base - 1] >= '0' && text.p[base - 1] <= '9')
+		base--;
+	if (base > 1 && base < text.len && text.len - base < 10 && text.p[base - 1] == '~')
+		number = strtoul((const char *)text.p + base, NULL, 10);
+	uint32_t *named = calloc((size_t)l->id->n + 1, sizeof(*named)), n = 0;
+	uint32_t whole = PM_NONE, numbered = PM_NONE;
+	uint8_t *has = calloc((size_t)l->id->n + 1, 1);
+	for (uint32_t i = 0; has && i < l->whole->n_contexts; i++)
+		if (pmfs_is_call(l->id, i))
+			has[pmfs_function_of(l->id, i)] = 1;
+	for (uint32_t i = 0; named && has && i < l->id->n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			break;
+		if (!has[i])
+			continue;
+		struct pm_bytes legal = {
+			(const uint8_t *)name, f->what.entry_name(l->id->functions[i].name, name)};
+		if (whole == PM_NONE && pm_bytes_equal(legal, text))
+			whole = i;
+		if (number > 1 && pm_bytes_equal(legal, (struct pm_bytes){text.p, base - 1}) &&
+			++n == number)
+			numbered = i;
+	}
+	bool ok = named && has && !pm_work_cancelled();
+	uint32_t found = whole != PM_NONE ? whole : numbered;
+	if (ok && found != PM_NONE) {
+		memset(l->says, 1, l->id->n);
+		l->says[found] = 2;
+		*ret = true;
+	}
+	free(named);
+	free(has);
+	return ok ? 0 : -ENOMEM;
+}
+
+static bool function_matches(struct filling *l, uint32_t function)
+{
+	const struct pmfs_pattern *p = &l->f->pattern;
+	const struct pmfs_function *is = &l->id->functions[function];
+	if (l->says[function] == 0) {
+		bool yes = p->of == PMFS_PATTERN_NAME
+			? pmfs_pattern_has_name(p, is->name)
+			: pmfs_pattern_has_path(p,
+				  l->whole->texts[p->of == PMFS_PATTERN_MODULE ? is->module
+									       : is->file]);
+		l->says[function] = yes ? 2 : 1;
+	}
+	return l->says[function] == 2;
+}
+
+static bool kind_matches(const struct filling *l, uint32_t i)
+{
+	char room[16];
+	struct pm_text scratch = {.p = NULL};
+	struct pm_bytes kind = pmfs_frame_kind(pm_tree_frame(l->whole, i), &scratch);
+	bool matches = kind.len < sizeof(room) && pm_bytes_equal(kind, l->f->pattern.rest);
+	pm_text_done(&scratch);
+	return matches;
+}
+
+/* Whether the frame that a context is, or belongs to, matches. Those above are known. */
+static bool matches(struct filling *l, uint32_t i)
+{
+	uint32_t parent = l->whole->parent[i];
+	enum pmfs_pattern_of of = l->f->pattern.of;
+	if (of == PMFS_PATTERN_KIND)
+		return kind_matches(l, i);
+	if (pm_tree_frame(l->whole, i)->kind == PM_KIND_ENTRY)
+		return false;
+	if (!pmfs_is_call(l->id, i))
+		return parent != PM_NONE && l->hit[parent];
+	if (of == PMFS_PATTERN_CATEGORY)
+		return pm_bytes_equal(pmfs_category_name((enum pmfs_category)l->categories[i]),
+			l->f->pattern.rest);
+	return function_matches(l, pmfs_function_of(l->id, i));
+}
+
+static int find_matches(struct filling *l)
+{
+	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
+		uint32_t parent = l->whole->parent[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		l->hit[i] = matches(l, i);
+		l->under[i] = l->hit[i] || (parent != PM_NONE && l->under[parent]);
+		l->f->n_matched += l->hit[i];
+	}
+	return 0;
+}
+
+/* ---- where contexts go ---- */
+
+static int find_twins(struct filling *l)
+{
+	const struct pm_tree *t = l->whole;
+	uint32_t *last =
+		calloc((size_t)t->n_frames + 1, sizeof(*last)); /* parent + 2; 1: the top */
+	if (!last)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < t->n_contexts && !l->has_twins; k = t->end[k]) {
+		l->has_twins = last[t->frame[k]] == 1;
+		last[t->frame[k]] = 1;
+	}
+	for (uint32_t i = 0; i < t->n_contexts && !l->has_twins; i++)
+		for (uint32_t k = i + 1; k < t->end[i] && !l->has_twins; k = t->end[k]) {
+			l->has_twins = last[t->frame[k]] == i + 2;
+			last[t->frame[k]] = i + 2;
+		}
+	free(last);
+	return pm_work_cancelled() ? -ENOMEM : 0;
+}
+
+/* The key of a context among its siblings: its frame, or a number beyond them for further ones. */
+static uint32_t key_of(struct filling *l, uint32_t i)
+{
+	bool fresh;
+	uint32_t frame = l->whole->frame[i], above = l->whole->parent[i];
+	if (!l->has_twins)
+		return frame;
+	uint32_t *n =
+		pm_map_put(&l->siblings, (uint64_t)(uint32_t)(above + 1) << 32 | frame, 0, &fresh);
+	if (!n)
+		return PM_NONE;
+	if (++*n == 1)
+		return frame;
+	uint32_t next = l->whole->n_frames + 1 + (uint32_t)l->keys.n;
+	uint32_t *known = pm_map_put(&l->keys, (uint64_t)*n << 32 | frame, next, &fresh);
+	return known ? *known : PM_NONE;
+}
+
+/* The child of a node with the context's frame; siblings that were apart stay apart. */
+static uint32_t child_of(struct filling *l, uint32_t parent, uint32_t i)
+{
+	uint32_t key = key_of(l, i);
+	if (key == PM_NONE)
+		return PM_NONE;
+	uint32_t before = l->paths.n, node = pm_paths_child(&l->paths, parent, key);
+	if (node != PM_NONE && node != PM_PATHS_FULL && node == before)
+		l->from[node] = i;
+	return node == PM_PATHS_FULL ? PM_NONE : node;
+}
+
+/* `(hidden)`, below an entry or at the top. */
+static uint32_t hidden_below(struct filling *l, uint32_t parent)
+{
+	uint32_t before = l->paths.n;
+	uint32_t node = pm_paths_child(&l->paths, parent, l->whole->n_frames);
+	if (node == PM_PATHS_FULL || node == PM_NONE)
+		return PM_NONE;
+	if (node == before) {
+		l->from[node] = PM_NONE;
+		l->n_hidden++;
+	}
+	return node;
+}
+
+/* A context that is left out: with `hide` its cost goes up. 0 or -ENOMEM. */
+static int leave_out(struct filling *l, uint32_t i)
+{
+	uint32_t parent = l->whole->parent[i], up = parent == PM_NONE ? PM_NONE : l->up[parent];
+	l->up[i] = up;
+	if (l->f->what.kind != PMFS_FILTER_HIDE)
+		return 0;
+	uint32_t from = up == PM_NONE ? PM_NONE : l->from[up];
+	bool only_entry = from == PM_NONE || pm_tree_frame(l->whole, from)->kind == PM_KIND_ENTRY;
+	l->f->to[i] = only_entry ? hidden_below(l, up) : up;
+	return l->f->to[i] == PM_NONE ? -ENOMEM : 0;
+}
+
+static int place(struct filling *l, uint32_t i, bool wanted)
+{
+	uint32_t parent = l->whole->parent[i];
+	if (!wanted)
+		return leave_out(l, i);
+	uint32_t above = parent == PM_NONE ? PM_NONE : l->up[parent];
+	uint32_t node = child_of(l, above, i);
+	if (node == PM_NONE)
+		return -ENOMEM;
+	bool costs = l->f->what.kind != PMFS_FILTER_FOCUS || l->under[i];
+	l->up[i] = node;
+	l->f->to[i] = l->f->same[i] = costs ? node : PM_NONE;
+	return 0;
+}
+
+static int place_all(struct filling *l)
+{
+	const struct pm_tree *whole = l->whole;
+	uint32_t n = whole->n_contexts;
+	enum pmfs_filter_kind kind = l->f->what.kind;
+	uint32_t *by_rank = malloc(((size_t)n + 1) * sizeof(*by_rank));
+	bool *wanted = calloc((size_t)n + 1, sizeof(*wanted));
+	int r = by_rank && wanted ? 0 : -ENOMEM;
+	for (uint32_t i = n; r == 0 && i-- > 0;) {
+		by_rank[whole->rank[i]] = i;
+		wanted[i] |= kind == PMFS_FILTER_HIDE ? !l->hit[i]
+			: kind == PMFS_FILTER_IGNORE  ? !l->under[i]
+						      : l->under[i];
+		if (kind == PMFS_FILTER_FOCUS && wanted[i] && whole->parent[i] != PM_NONE)
+			wanted[whole->parent[i]] = true;
+	}
+	for (uint32_t k = 0; r == 0 && k < n; k++)
+		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
+			? -ENOMEM
+			: place(l, by_rank[k], wanted[by_rank[k]]);
+	free(by_rank);
+	free(wanted);
+	return r;
+}
+
+/* ---- costs of the run ---- */
+
+int pmfs_filter_take(
+	const struct pmfs_filter *f, uint32_t of, struct pmfs_gather *g, struct pm_error *err)
+{
+	enum { ROOM = 512 };
+	const struct pm_values_of what = {PM_OF_THREAD, of, false};
+	struct pm_value *batch = malloc(ROOM * sizeof(*batch));
+	int64_t n = batch ? 1 : pm_error_plain(err, -ENOMEM);
+	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
+		n = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM)
+					: f->of->ops->values(f->of, what, at, batch, ROOM, err);
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t context = pm_tree_find(f->whole, batch[i].context);
+			if (context == PM_NONE)
+				continue;
+			uint32_t parent = f->whole->parent[context];
+			bool nested = parent != PM_NONE && pm_tree_frame(f->whole, context)->nested;
+			if (pmfs_gather_add(g, &batch[i], f->to[context], f->same[context],
+				    nested ? f->to[parent] : PM_NONE) < 0) {
+				n = pm_error_plain(err, -ENOMEM);
+				break;
+			}
+		}
+	}
+	free(batch);
+	return (int)n;
+}
+
+static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error *err)
+{
+	const struct pmfs_filter *f = l->f;
+	const struct pm_metrics *metrics;
+	if (f->what.thread != PM_NONE)
+		return pmfs_filter_take(f, f->what.thread, g, err);
+	int r = pmfs_model_metrics(f->model, &metrics, err);
+	if (r < 0)
+		return r;
+	size_t room = (size_t)metrics->n + 1;
+	struct pm_value *values = malloc(room * sizeof(*values));
+	r = values ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < l->whole->n_contexts; i++) {
+		uint32_t parent = l->whole->parent[i];
+		bool nested = parent != PM_NONE && pm_tree_frame(l->whole, i)->nested;
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			r = -ENOMEM;
+		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
+		r = n < 0 ? (int)n : 0;
+		for (int64_t k = 0; r == 0 && k < n; k++)
+			r = pmfs_gather_add(g, &values[k], f->to[i], f->same[i],
+				nested ? f->to[parent] : PM_NONE);
+	}
+	free(values);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+/* Counts that no context has (statements) are not in a filter. */
+static void drop_unseen(struct pmfs_slots *s, const bool *seen)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->slots[i].metric != PM_NONE &&
+			s->list[s->slots[i].metric].role == PM_ROLE_COUNT && !seen[i])
+			s->list[s->slots[i].metric].has_values = false;
+}
+
+static int add_up(struct filling *l, struct pm_error *err)
+{
+	struct pmfs_filter *f = l->f;
+	uint32_t n = l->paths.n;
+	bool *seen = calloc((size_t)f->slots.n + 1, sizeof(*seen));
+	l->parent_of = malloc(((size_t)n + 1) * sizeof(*l->parent_of));
+	l->frame_of = malloc(((size_t)n + 1) * sizeof(*l->frame_of));
+	struct pmfs_shape_of shape = {
+		l->parent_of, l->frame_of, l->whole->frames, l->whole->n_frames};
+	struct pmfs_gather *g = pmfs_gather_new(&f->slots, &shape, n, seen);
+	int r = g && seen && l->parent_of && l->frame_of ? 0 : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		l->parent_of[i] = l->paths.items[i].parent;
+		l->frame_of[i] =
+			l->from[i] == PM_NONE ? l->whole->n_frames : l->whole->frame[l->from[i]];
+	}
+	if (r == 0)
+		r = gather_run(l, g, err);
+	if (r == 0 && pmfs_gather_roll(g, &f->run) < 0)
+		r = pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		drop_unseen(&f->slots, seen);
+	pmfs_gather_free(g);
+	free(seen);
+	return r;
+}
+
+/* ---- the tree ---- */
+
+/* By node, the inclusive cost (else the own cost) that orders siblings; NULL if none does. */
+static double *weigh(const struct filling *l, uint32_t group)
+{
+	const struct pmfs_filter *f = l->f;
+	double *weight = calloc((size_t)l->paths.n + 1, sizeof(*weight));
+	uint32_t by = PM_NONE;
+	for (uint32_t i = 0; i < f->slots.n; i++) {
+		const struct pmfs_slot *s = &f->slots.slots[i];
+		if (s->metric != PM_NONE && f->slots.list[s->metric].group == group &&
+			(by == PM_NONE || s->roll == PMFS_ROLL_SUBTREE))
+			by = i;
+	}
+	bool sizes = by != PM_NONE && f->slots.list[f->slots.slots[by].metric].decreases;
+	for (size_t i = 0; weight && i < f->run.n; i++) {
+		const struct pmfs_filtered_cost *c = &f->run.items[i];
+		double cost = c->whole ? (double)c->i : c->f;
+		if (c->slot == by)
+			weight[c->context] = sizes ? fabs(cost) : cost;
+	}
+	return weight;
+}
+
+/*
+ * Left out: what the whole has costs of, and the filter has none, as nothing of it is left; of one
+ * thread, all that it has no costs of.
+ */
+static int find_living(const struct filling *l, bool *lives, struct pm_error *err)
+{
+	const struct pmfs_filter *f = l->f;
+	bool *has = calloc((size_t)l->paths.n + 1, sizeof(*has));
+	if (!has)
+		return pm_error_plain(err, -ENOMEM);
+	for (size_t i = 0; i < f->run.n; i++)
+		has[f->run.items[i].context] = true;
+	bool of_run = f->what.thread == PM_NONE;
+	bool all = of_run && f->what.kind != PMFS_FILTER_IGNORE;
+	int r = 0;
+	for (uint32_t i = l->paths.n; r == 0 && i-- > 0;) {
+		struct pm_value value;
+		lives[i] |= has[i] || (all && l->from[i] != PM_NONE);
+		if (!lives[i] && of_run && l->from[i] != PM_NONE) {
+			int64_t n = pmfs_run_values(f->model, l->from[i], &value, 1, err);
+			lives[i] = n == 0;
+			r = n < 0 ? (int)n : 0;
+		}
+		if (lives[i] && l->parent_of[i] != PM_NONE)
+			lives[l->parent_of[i]] = true;
+	}
+	free(has);
+	return r;
+}
+
+static void renumber(uint32_t *of, uint32_t n, const uint32_t *index)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (of[i] != PM_NONE)
+			of[i] = index[of[i]];
+}
+
+/* Costs by the contexts of the new tree; those of one context are together, and stay in order. */
+static int order_costs(struct pmfs_filter *f, const uint32_t *index)
+{
+	uint32_t n = f->tree->n_contexts;
+	struct pmfs_filtered_cost *items = malloc((f->run.n + 1) * sizeof(*items));
+	uint32_t *next = calloc((size_t)n + 2, sizeof(*next));
+	f->start = next;
+	if (!next || !items || f->run.n > UINT32_MAX) {
+		free(items);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < f->run.n; i++)
+		next[index[f->run.items[i].context] + 2]++;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		next[i + 2] += next[i + 1];
+	/* The first cost of context i is in next[i + 1], which has moved to that of i + 1 at last.
+	 */
+	for (size_t i = 0; i < f->run.n; i++) {
+		struct pmfs_filtered_cost cost = f->run.items[i];
+		cost.context = index[cost.context];
+		items[next[cost.context + 1]++] = cost;
+	}
+	free(f->run.items);
+	f->run.items = items;
+	return 0;
+}
+
+/* Costs, and where contexts go, by context of the new tree instead of by node. */
+static int refer_to_tree(struct filling *l, const uint32_t *index)
+{
+	renumber(l->f->to, l->whole->n_contexts, index);
+	renumber(l->f->same, l->whole->n_contexts, index);
+	return order_costs(l->f, index);
+}
+
+static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
+{
+	struct pmfs_filter *f = l->f;
+	uint32_t group = l->whole->ordered_by, *index = NULL, n = l->paths.n;
+	double *weight = weigh(l, group);
+	uint32_t *kept = malloc(((size_t)n + 1) * sizeof(*kept));
+	uint32_t *from = malloc(((size_t)n + 1) * sizeof(*from));
+	uint32_t *parent = malloc(((size_t)n + 1) * sizeof(*parent));
+	struct pm_tree_regrowth with = {
+		.parent = parent, .from = from, .made = pm_bytes_of("(hidden)")};
+	int r = weight && kept && from && parent ? 0 : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		/* Samples of a context without costs are those of the next one above. */
+		kept[i] = lives[i]                   ? with.n
+			: l->parent_of[i] == PM_NONE ? PM_NONE
+						     : kept[l->parent_of[i]];
+		if (!lives[i])
+			continue;
+		from[with.n] = l->from[i];
+		parent[with.n] = l->parent_of[i] == PM_NONE ? PM_NONE : kept[l->parent_of[i]];
+		weight[with.n++] = weight[i];
+		with.n_made += l->from[i] == PM_NONE;
+	}
+	with.weight = group == PM_NONE ? NULL : weight;
+	if (r == 0)
+		r = pm_tree_regrow(l->whole, &with, &f->tree, &index, err);
+	if (r == 0)
+		f->tree->ordered_by = group;
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		kept[i] = kept[i] == PM_NONE ? PM_NONE : index[kept[i]];
+	if (r == 0 && refer_to_tree(l, kept) < 0)
+		r = pm_error_plain(err, -ENOMEM);
+	free(weight);
+	free(kept);
+	free(from);
+	free(parent);
+	free(index);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+static int prepare(struct filling *l, struct pm_error *err)
+{
+	struct pmfs_filter *f = l->f;
+	const struct pm_metrics *metrics;
+	int r = pmfs_model_tree(f->model, &l->whole, err);
+	if (r < 0 || (r = pmfs_identity(f->model, &l->id, err)) < 0 ||
+		(r = pmfs_model_metrics(f->model, &metrics, err)) < 0)
+		return r;
+	if (f->pattern.of == PMFS_PATTERN_CATEGORY &&
+		(r = pmfs_categories(f->model, &l->categories, err)) < 0)
+		return r;
+	size_t n = (size_t)l->whole->n_contexts + 1;
+	f->whole = l->whole;
+	l->says = calloc((size_t)l->id->n + 1, 1);
+	l->hit = calloc(n, sizeof(*l->hit));
+	l->under = calloc(n, sizeof(*l->under));
+	l->up = malloc(n * sizeof(*l->up));
+	l->from = malloc(2 * n * sizeof(*l->from)); /* at most one (hidden) for each entry */
+	f->to = malloc(n * sizeof(*f->to));
+	f->same = malloc(n * sizeof(*f->same));
+	if (!l->says || !l->hit || !l->under || !l->up || !l->from || !f->to || !f->same ||
+		pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0)
+		return pm_error_plain(err, -ENOMEM);
+	for (size_t i = 0; i < n; i++)
+		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
+	r = pmfs_slots_make(&f->slots, metrics);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
+{
+	struct filling l = {.f = f};
+	bool *lives = NULL, is_entry = false;
+	f->n_matched = 0;
+	int r = prepare(&l, err);
+	if (r == 0 &&
+		(find_entry(&l, &is_entry) < 0 || find_matches(&l) < 0 || find_twins(&l) < 0 ||
+			place_all(&l) < 0))
+		r = pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		r = add_up(&l, err);
+	if (r == 0 && !(lives = calloc((size_t)l.paths.n + 1, sizeof(*lives))))
+		r = pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		r = find_living(&l, lives, err);
+	if (r == 0)
+		r = grow_tree(&l, lives, err);
+	free(lives);
+	free(l.says);
+	free(l.hit);
+	free(l.under);
+	free(l.up);
+	free(l.from);
+	free(l.parent_of);
+	free(l.frame_of);
+	pm_paths_done(&l.paths);
+	pm_map_done(&l.siblings);
+	pm_map_done(&l.keys);
+	return r;
+}

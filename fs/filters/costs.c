@@ -1,0 +1,422 @@
+/*
+ * Own costs are taken from the unfiltered profile, hung where the filter puts them, and added up
+ * again: integers stay exact as long as they fit into 64 bits.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "fs/filters/internal.h"
+
+/* ---- which metrics, made of what ---- */
+
+/* Of a group of metrics. */
+struct group {
+	uint32_t in_tree, in_flat, self, own_slot, flat_slot;
+};
+
+static bool counts_calls(const struct pm_metric *m)
+{
+	return m->role == PM_ROLE_COUNT &&
+		(pm_bytes_equal(m->name, pm_bytes_of("calls")) ||
+			pm_bytes_equal(m->name, pm_bytes_of("errors")));
+}
+
+static enum pmfs_roll roll_of(const struct pm_metric *m, const struct group *g)
+{
+	if (m->role == PM_ROLE_INCLUSIVE)
+		return PMFS_ROLL_SUBTREE;
+	if (counts_calls(m))
+		return PMFS_ROLL_STAYS;
+	if (m->role != PM_ROLE_EXCLUSIVE)
+		return PMFS_ROLL_OWN;
+	bool apart = g->in_tree != g->in_flat;
+	if (g->self != PM_NONE)
+		return apart && m->in_tree ? PMFS_ROLL_LEXICAL : PMFS_ROLL_FUNCTION;
+	return apart && m->in_flat ? PMFS_ROLL_FUNCTION : PMFS_ROLL_OWN;
+}
+
+static void find_roles(struct group *groups, const struct pm_metrics *of)
+{
+	for (uint32_t i = 0; i < of->n; i++) {
+		const struct pm_metric *m = &of->metrics[i];
+		struct group *g = &groups[m->group];
+		if (m->is_self)
+			g->self = i;
+		if (m->role == PM_ROLE_EXCLUSIVE && m->in_tree)
+			g->in_tree = i;
+		if (m->role == PM_ROLE_EXCLUSIVE && m->in_flat)
+			g->in_flat = i;
+	}
+}
+
+/*
+ * Where the costs of a context of its own are stored (scope `point`), loops and lines often have
+ * none, for the instructions that have them are no contexts; that of the function, without what is
+ * nested, is the same, and complete.
+ */
+static void take_groups(struct pmfs_slots *s, struct group *groups, uint32_t n_groups)
+{
+	for (uint32_t i = 0; i < n_groups; i++) {
+		struct group *g = &groups[i];
+		uint32_t from = g->self != PM_NONE && g->in_flat != PM_NONE ? g->in_flat
+			: g->in_tree != PM_NONE                             ? g->in_tree
+									    : g->in_flat;
+		g->own_slot = PM_NONE;
+		if (from == PM_NONE)
+			continue;
+		g->own_slot = s->n;
+		s->slots[s->n++] = (struct pmfs_slot){
+			.roll = PMFS_ROLL_OWN, .own = g->own_slot, .metric = PM_NONE};
+		s->intake[from] = (struct pmfs_intake){g->own_slot, g->self != PM_NONE};
+		s->takes_away |= g->self != PM_NONE;
+	}
+}
+
+static int take_metrics(struct pmfs_slots *s, struct group *groups, const struct pm_metrics *of)
+{
+	bool fresh;
+	for (uint32_t i = 0; i < of->n; i++) {
+		const struct pm_metric *m = &of->metrics[i];
+		uint32_t own = groups[m->group].own_slot;
+		enum pmfs_roll roll = roll_of(m, &groups[m->group]);
+		if (!pm_map_put(&s->by_id, m->id, i, &fresh))
+			return -ENOMEM;
+		bool counts = m->role == PM_ROLE_COUNT;
+		if ((m->role == PM_ROLE_OTHER && !m->is_self) || (!counts && own == PM_NONE))
+			continue;
+		if (counts) {
+			own = s->n;
+			s->intake[i] = (struct pmfs_intake){own, false};
+		}
+		if (roll == PMFS_ROLL_FUNCTION)
+			groups[m->group].flat_slot = s->n;
+		s->slots[s->n++] =
+			(struct pmfs_slot){.roll = roll, .own = own, .metric = s->metrics.n};
+		s->list[s->metrics.n++] = *m;
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct pmfs_slot *slot = &s->slots[i];
+		bool is_own = slot->own != i &&
+			(slot->roll == PMFS_ROLL_OWN || slot->roll == PMFS_ROLL_STAYS);
+		slot->cell = is_own ? s->slots[slot->own].cell : s->n_cells++;
+		if (slot->roll == PMFS_ROLL_LEXICAL)
+			slot->flat = groups[s->list[slot->metric].group].flat_slot;
+	}
+	return 0;
+}
+
+int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of)
+{
+	uint32_t n_groups = 0;
+	for (uint32_t i = 0; i < of->n; i++)
+		if (of->metrics[i].group >= n_groups)
+			n_groups = of->metrics[i].group + 1;
+	struct group *groups = malloc(((size_t)n_groups + 1) * sizeof(*groups));
+	*s = (struct pmfs_slots){.list = calloc((size_t)of->n + 1, sizeof(*s->list)),
+		.slots = calloc((size_t)of->n + n_groups + 1, sizeof(*s->slots)),
+		.intake = calloc((size_t)of->n + 1, sizeof(*s->intake))};
+	int r = groups && s->list && s->slots && s->intake ? 0 : -ENOMEM;
+	if (r == 0 && (size_t)of->n + n_groups > UINT16_MAX)
+		r = -EFBIG;
+	if (r == 0) {
+		for (uint32_t i = 0; i < n_groups; i++)
+			groups[i] = (struct group){PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE};
+		for (uint32_t i = 0; i < of->n; i++)
+			s->intake[i].slot = PM_NONE;
+		find_roles(groups, of);
+		take_groups(s, groups, n_groups);
+		r = take_metrics(s, groups, of);
+		s->metrics.metrics = s->list;
+	}
+	free(groups);
+	return r;
+}
+
+void pmfs_slots_done(struct pmfs_slots *s)
+{
+	free(s->list);
+	free(s->slots);
+	free(s->intake);
+	pm_map_done(&s->by_id);
+	*s = (struct pmfs_slots){.list = NULL};
+}
+
+/* ---- adding up ---- */
+
+enum state { NO_VALUE, WHOLE, REAL };
+
+struct amount {
+	union {
+		double f;
+		int64_t i;
+	};
+	uint8_t state;
+	bool taken; /* something was taken away */
+};
+
+struct pmfs_gather {
+	const struct pmfs_slots *slots;
+	const struct pmfs_shape_of *shape;
+	uint32_t *place; /* by context: in `list`, + 1 */
+	uint32_t *list;
+	uint32_t n_contexts;
+	size_t n, room, room_amounts;
+	struct amount *amounts; /* by place and cell */
+	double *sizes;          /* the same, of all that was added: where something is taken away */
+	size_t room_sizes;
+	bool *seen; /* by slot that values go to, or NULL */
+};
+
+struct pmfs_gather *pmfs_gather_new(
+	const struct pmfs_slots *s, const struct pmfs_shape_of *shape, uint32_t n, bool *seen)
+{
+	struct pmfs_gather *g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	*g = (struct pmfs_gather){.slots = s,
+		.shape = shape,
+		.n_contexts = n,
+		.place = calloc((size_t)n + 1, sizeof(*g->place)),
+		.seen = seen};
+	if (g->place)
+		return g;
+	free(g);
+	return NULL;
+}
+
+void pmfs_gather_free(struct pmfs_gather *g)
+{
+	if (!g)
+		return;
+	free(g->place);
+	free(g->list);
+	free(g->amounts);
+	free(g->sizes);
+	free(g);
+}
+
+/* The amounts of a context, whose ancestors get places, too. NULL if out of memory. */
+static struct amount *amounts_of(struct pmfs_gather *g, uint32_t context)
+{
+	size_t n_cells = g->slots->n_cells;
+	for (uint32_t at = context; at != PM_NONE && !g->place[at]; at = g->shape->parent[at]) {
+		if (pm_list_room(&g->list, g->n, &g->room, sizeof(*g->list)) < 0 ||
+			pm_list_room(&g->amounts, g->n, &g->room_amounts,
+				n_cells * sizeof(*g->amounts)) < 0 ||
+			(g->slots->takes_away &&
+				pm_list_room(&g->sizes, g->n, &g->room_sizes,
+					n_cells * sizeof(*g->sizes)) < 0))
+			return NULL;
+		memset(&g->amounts[g->n * n_cells], 0, n_cells * sizeof(*g->amounts));
+		if (g->slots->takes_away)
+			memset(&g->sizes[g->n * n_cells], 0, n_cells * sizeof(*g->sizes));
+		g->list[g->n++] = at;
+		g->place[at] = (uint32_t)g->n;
+	}
+	return &g->amounts[(g->place[context] - 1) * n_cells];
+}
+
+static void become_real(struct amount *a)
+{
+	if (a->state == WHOLE)
+		a->f = (double)a->i;
+	a->state = REAL;
+}
+
+static void add_real(struct amount *to, double f)
+{
+	if (to->state == NO_VALUE)
+		to->f = 0;
+	become_real(to);
+	to->f += f;
+}
+
+static void add_whole(struct amount *to, int64_t i)
+{
+	int64_t sum;
+	if (to->state == NO_VALUE)
+		*to = (struct amount){.i = 0, .state = WHOLE};
+	if (to->state == WHOLE && !__builtin_add_overflow(to->i, i, &sum)) {
+		to->i = sum;
+	} else {
+		add_real(to, (double)i);
+	}
+}
+
+static void add_amount(struct amount *to, const struct amount *by)
+{
+	if (by->state == WHOLE)
+		add_whole(to, by->i);
+	else if (by->state == REAL)
+		add_real(to, by->f);
+}
+
+static int add_value(
+	struct pmfs_gather *g, uint32_t context, uint32_t slot, const struct pm_value *v, int sign)
+{
+	struct amount *all = amounts_of(g, context);
+	if (!all)
+		return -ENOMEM;
+	struct amount *to = &all[g->slots->slots[slot].cell];
+	if (!v->whole)
+		add_real(to, sign * v->f);
+	else if (v->negative && v->i == INT64_MIN)
+		add_real(to, sign * (double)v->i);
+	else if (v->negative)
+		add_whole(to, sign * v->i);
+	else if (v->u <= INT64_MAX)
+		add_whole(to, sign * (int64_t)v->u);
+	else
+		add_real(to, sign * (double)v->u);
+	to->taken |= sign < 0;
+	if (g->sizes)
+		g->sizes[to - g->amounts] += fabs(pmfs_value_number(v));
+	return 0;
+}
+
+int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
+	uint32_t above)
+{
+	const struct pmfs_slots *s = g->slots;
+	const uint32_t *metric = pm_map_find(&s->by_id, value->metric);
+	if (!metric || s->intake[*metric].slot == PM_NONE)
+		return 0;
+	const struct pmfs_intake *in = &s->intake[*metric];
+	if (g->seen)
+		g->seen[in->slot] = true;
+	if (s->slots[in->slot].roll == PMFS_ROLL_STAYS)
+		to = same;
+	int r = to == PM_NONE ? 0 : add_value(g, to, in->slot, value, 1);
+	if (r == 0 && in->with_nested && above != PM_NONE)
+		r = add_value(g, above, in->slot, value, -1);
+	return r;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Of what was added and taken away again, no more than rounding errors may be left. */
+static void settle(struct pmfs_gather *g)
+{
+	for (size_t i = 0; g->sizes && i < g->n * g->slots->n_cells; i++) {
+		struct amount *a = &g->amounts[i];
+		if (a->taken && a->state == REAL && fabs(a->f) <= ldexp(g->sizes[i], -40))
+			*a = (struct amount){.state = NO_VALUE};
+	}
+}
+
+/* The contexts in order: by a look at each if they are many, for that is quicker than sorting. */
+static int list_in_order(struct pmfs_gather *g)
+{
+	enum { MANY = 16 };
+	if (g->n < g->n_contexts / MANY)
+		return pm_sort(g->list, g->n, sizeof(*g->list), ascending);
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_contexts; i++)
+		if (g->place[i])
+			g->list[n++] = i;
+	return 0;
+}
+
+static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32_t context)
+{
+	static const struct pm_frame made = {.kind = PM_KIND_PLACEHOLDER};
+	uint32_t frame = shape->frame[context];
+	return frame < shape->n_frames ? &shape->frames[frame] : &made;
+}
+
+/* The sums of contexts, from what is below them and their own; parents come later. */
+static int add_up(struct pmfs_gather *g)
+{
+	const struct pmfs_slots *s = g->slots;
+	for (size_t k = g->n; k-- > 0;) {
+		uint32_t context = g->list[k], parent = g->shape->parent[context];
+		struct amount *own = amounts_of(g, context);
+		struct amount *above = parent == PM_NONE ? NULL : amounts_of(g, parent);
+		const struct pm_frame *frame = frame_of(g->shape, context);
+		bool nested = frame->nested, is_loop = frame->kind == PM_KIND_LOOP;
+		if (k % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		for (uint32_t i = 0; i < s->n; i++) {
+			const struct pmfs_slot *slot = &s->slots[i];
+			enum pmfs_roll roll = slot->roll;
+			if (roll == PMFS_ROLL_OWN || roll == PMFS_ROLL_STAYS)
+				continue;
+			add_amount(&own[slot->cell], &own[s->slots[slot->own].cell]);
+			bool rises = roll == PMFS_ROLL_SUBTREE ||
+				(nested && !(roll == PMFS_ROLL_LEXICAL && is_loop));
+			if (above && rises)
+				add_amount(&above[slot->cell], &own[slot->cell]);
+		}
+	}
+	return 0;
+}
+
+static const struct amount *result(
+	const struct pmfs_gather *g, uint32_t context, const struct amount *all, uint32_t slot)
+{
+	const struct pmfs_slot *s = &g->slots->slots[slot];
+	uint8_t kind = frame_of(g->shape, context)->kind;
+	bool is_part = kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
+	switch (s->roll) {
+	case PMFS_ROLL_LEXICAL: return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
+	case PMFS_ROLL_OWN:
+	case PMFS_ROLL_STAYS:
+	case PMFS_ROLL_SUBTREE:
+	case PMFS_ROLL_FUNCTION: break;
+	}
+	return &all[s->cell];
+}
+
+/* The costs of the contexts that are listed in order, if there is room for them. */
+static size_t list_costs(const struct pmfs_gather *g, struct pmfs_filtered_cost *items)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < g->n; k++) {
+		const struct amount *all =
+			&g->amounts[(g->place[g->list[k]] - 1) * (size_t)g->slots->n_cells];
+		for (uint32_t i = 0; i < g->slots->n; i++) {
+			const struct amount *a = result(g, g->list[k], all, i);
+			if (g->slots->slots[i].metric == PM_NONE || a->state == NO_VALUE)
+				continue;
+			if (items)
+				items[n] = (struct pmfs_filtered_cost){.context = g->list[k],
+					.slot = (uint16_t)i,
+					.whole = a->state == WHOLE,
+					.i = a->i};
+			n++;
+		}
+	}
+	return n;
+}
+
+int pmfs_gather_roll(struct pmfs_gather *g, struct pmfs_filtered_costs *ret)
+{
+	settle(g);
+	if (list_in_order(g) < 0 || add_up(g) < 0)
+		return -ENOMEM;
+	ret->n = list_costs(g, NULL);
+	ret->items = malloc((ret->n + 1) * sizeof(*ret->items));
+	if (!ret->items)
+		return -ENOMEM;
+	list_costs(g, ret->items);
+	return 0;
+}
+
+struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,
+	const struct pm_tree *tree, uint32_t thread)
+{
+	const struct pm_metric *m = &s->list[s->slots[cost->slot].metric];
+	return (struct pm_value){.context = pm_tree_number(tree, cost->context),
+		.metric = m->id,
+		.thread = thread,
+		.whole = cost->whole,
+		.negative = cost->whole && cost->i < 0,
+		.i = cost->i};
+}

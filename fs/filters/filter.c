@@ -1,0 +1,683 @@
+/* A filter as a profile. */
+#include "fs/filters/filter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/crew.h"
+#include "formats/common/search.h"
+#include "formats/common/text.h"
+#include "formats/common/tree.h"
+#include "fs/filters/internal.h"
+#include "fs/views/model/amounts.h"
+
+const char *const pmfs_filter_names[PMFS_N_FILTERS] = {
+	[PMFS_FILTER_FOCUS] = "focus",
+	[PMFS_FILTER_IGNORE] = "ignore",
+	[PMFS_FILTER_HIDE] = "hide",
+	[PMFS_FILTER_FROM] = "from",
+};
+
+/* ---- what is built once ---- */
+
+static void drop(struct pmfs_filter *f)
+{
+	pm_tree_free(f->tree);
+	free(f->to);
+	free(f->same);
+	free(f->start);
+	free(f->run.items);
+	pmfs_slots_done(&f->slots);
+	f->tree = NULL;
+	f->to = f->same = f->start = NULL;
+	f->run = (struct pmfs_filtered_costs){.items = NULL};
+}
+
+/* Of the primary quantity: the cost at the top of a tree, whose values are `costs`. */
+static int top_cost(struct pmfs_filter *f, const struct pm_metrics *metrics, uint32_t group,
+	const struct pm_profile *p, const struct pm_tree *tree, double *ret, struct pm_error *err)
+{
+	size_t room = (size_t)metrics->n + 1;
+	struct pm_value *values = malloc(room * sizeof(*values));
+	*ret = 0;
+	if (!values)
+		return pm_error_plain(err, -ENOMEM);
+	int64_t n = 0;
+	for (uint32_t i = 0; n >= 0 && i < tree->n_contexts; i = tree->end[i]) {
+		n = p == f->of ? pmfs_run_values(f->model, i, values, room, err)
+			       : f->ops.run_costs(p, i, values, room, err);
+		for (int64_t k = 0; k < n; k++)
+			for (uint32_t m = 0; m < metrics->n; m++)
+				if (metrics->metrics[m].id == values[k].metric &&
+					metrics->metrics[m].group == group &&
+					metrics->metrics[m].role == PM_ROLE_INCLUSIVE)
+					*ret += pmfs_value_number(&values[k]);
+	}
+	free(values);
+	return n < 0 ? (int)n : 0;
+}
+
+static int build(void *context, struct pm_error *err)
+{
+	struct pmfs_filter *f = context;
+	const struct pmfs_columns *c;
+	drop(f);
+	int r = pmfs_model_columns(f->model, &c, err);
+	if (r == 0)
+		r = pmfs_filter_fill(f, err);
+	if (r < 0) {
+		drop(f);
+		return r;
+	}
+	/* What is primary in the whole is in its parts. */
+	f->slots.metrics.leads = c->n ? c->columns[0].group + 1 : 0;
+	pmfs_filter_grown(f,
+		(uint64_t)f->whole->n_contexts * 8 + (uint64_t)f->tree->n_contexts * 32 +
+			f->run.n * sizeof(*f->run.items));
+	return 0;
+}
+
+static struct pmfs_filter *filter_of(const struct pm_profile *p)
+{
+	return (struct pmfs_filter *)(uintptr_t)p->self;
+}
+
+static int filter_get(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
+{
+	*ret = filter_of(p);
+	return pm_lazy_get(&(*ret)->once, build, *ret, err);
+}
+
+static int count_thread(void *context, size_t i)
+{
+	struct pmfs_filter *f = context;
+	int r = f->items[i].has_trace ? pmfs_filter_trace(f, (uint32_t)i, NULL) : 0;
+	return r == -ENOMEM ? r : 0; /* damage is said where the trace is read */
+}
+
+static void drop_threads(struct pmfs_filter *f)
+{
+	for (uint32_t i = 0; f->of_thread && i < f->threads.n; i++) {
+		free(f->of_thread[i].costs.items);
+		free(f->of_thread[i].kept);
+		free(f->of_thread[i].gains);
+	}
+	free(f->items);
+	free(f->of_thread);
+	f->items = NULL;
+	f->of_thread = NULL;
+	f->threads.n = 0;
+}
+
+static int list_threads(void *context, struct pm_error *err)
+{
+	struct pmfs_filter *f = context;
+	int r = f->of->ops->threads(f->of, &f->threads_of, err);
+	if (r < 0)
+		return r;
+	uint32_t first = f->what.thread == PM_NONE ? 0 : f->what.thread;
+	uint32_t n = f->what.thread == PM_NONE ? f->threads_of->n : 1;
+	drop_threads(f);
+	f->threads = *f->threads_of;
+	f->threads.n = n;
+	f->threads.n_lanes = 0;
+	f->items = malloc(((size_t)n + 1) * sizeof(*f->items));
+	f->of_thread = calloc((size_t)n + 1, sizeof(*f->of_thread));
+	if (!f->items || !f->of_thread)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < n; i++) {
+		f->items[i] = f->threads_of->threads[first + i];
+		f->threads.n_lanes += f->items[i].is_lane;
+	}
+	f->threads.threads = f->items;
+	if (f->ops.samples && (r = pm_crew_each(n, count_thread, f)) < 0)
+		return pm_error_plain(err, r);
+	for (uint32_t i = 0; i < n; i++)
+		f->items[i].n_samples = f->of_thread[i].n;
+	pmfs_filter_grown(f, n * (sizeof(*f->items) + sizeof(*f->of_thread)));
+	return 0;
+}
+
+static int with_threads(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
+{
+	int r = filter_get(p, ret, err);
+	return r < 0 ? r : pm_lazy_get(&(*ret)->threads_once, list_threads, *ret, err);
+}
+
+/* ---- operations ---- */
+
+static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	*ret = f->tree;
+	return r;
+}
+
+static int get_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	*ret = &f->slots.metrics;
+	return r;
+}
+
+static int get_threads(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = with_threads(p, &f, err);
+	*ret = &f->threads;
+	return r;
+}
+
+static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	if (r < 0)
+		return r;
+	uint32_t n = f->start[context + 1] - f->start[context];
+	for (uint32_t i = 0; i < n && i < room; i++)
+		ret[i] = pmfs_cost_value(
+			&f->slots, &f->run.items[f->start[context] + i], f->tree, PM_NONE);
+	return n < room ? n : (int64_t)room;
+}
+
+/* ---- costs by thread ---- */
+
+struct task {
+	struct pmfs_filter *f;
+	uint32_t thread;
+};
+
+static int add_thread(void *context, struct pm_error *err)
+{
+	const struct task *task = context;
+	struct pmfs_filter *f = task->f;
+	struct pmfs_filtered_costs *costs = &f->of_thread[task->thread].costs;
+	const struct pmfs_shape_of shape = {
+		f->tree->parent, f->tree->frame, f->tree->frames, f->tree->n_frames};
+	struct pmfs_gather *g = pmfs_gather_new(&f->slots, &shape, f->tree->n_contexts, NULL);
+	int r = g ? 0 : pm_error_plain(err, -ENOMEM);
+	free(costs->items);
+	*costs = (struct pmfs_filtered_costs){.items = NULL};
+	if (r == 0)
+		r = pmfs_filter_take(f, pmfs_filter_thread_of(f, task->thread), g, err);
+	if (r == 0 && pmfs_gather_roll(g, costs) < 0)
+		r = pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		pmfs_filter_grown(f, costs->n * sizeof(*costs->items));
+	pmfs_gather_free(g);
+	return r;
+}
+
+static int thread_costs(struct pmfs_filter *f, uint32_t thread,
+	const struct pmfs_filtered_costs **ret, struct pm_error *err)
+{
+	struct task task = {f, thread};
+	*ret = &f->of_thread[thread].costs;
+	return pm_lazy_get(&f->of_thread[thread].costs_once, add_thread, &task, err);
+}
+
+/* The place of a context among the costs of a thread, and how many it has. */
+static size_t costs_at(const struct pmfs_filtered_costs *c, uint32_t context, size_t *ret_n)
+{
+	size_t at = PM_LOWER_BOUND(i, 0, c->n, c->items[i].context < context);
+	size_t end = at;
+	while (end < c->n && c->items[end].context == context)
+		end++;
+	*ret_n = end - at;
+	return at;
+}
+
+static int64_t values_of_context(struct pmfs_filter *f, uint32_t context, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	size_t filled = 0, n;
+	for (uint32_t t = 0; t < f->threads.n && filled < room; t++) {
+		const struct pmfs_filtered_costs *c;
+		int r = thread_costs(f, t, &c, err);
+		if (r < 0)
+			return r;
+		size_t at = costs_at(c, context, &n);
+		size_t skip = first < n ? (size_t)first : n;
+		first -= skip;
+		for (size_t i = skip; i < n && filled < room; i++)
+			ret[filled++] = pmfs_cost_value(&f->slots, &c->items[at + i], f->tree, t);
+	}
+	return (int64_t)filled;
+}
+
+static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	const struct pmfs_filtered_costs *c;
+	int r = with_threads(p, &f, err);
+	if (r == 0 && of.what == PM_OF_CONTEXT)
+		return values_of_context(f, of.index, first, ret, room, err);
+	if (r < 0 || (r = thread_costs(f, of.index, &c, err)) < 0)
+		return r;
+	size_t n = 0;
+	for (; n < room && first + n < c->n; n++)
+		ret[n] = pmfs_cost_value(&f->slots, &c->items[first + n], f->tree, of.index);
+	return (int64_t)n;
+}
+
+static int64_t samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = with_threads(p, &f, err);
+	return r < 0 ? r : pmfs_filter_samples(f, thread, first, ret, room, err);
+}
+
+static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
+	struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	const struct pmfs_filtered_costs *c;
+	int r = with_threads(p, &f, err);
+	if (r < 0 || (r = thread_costs(f, thread, &c, err)) < 0)
+		return r;
+	*ret = (struct pm_thread_counts){.values = c->n};
+	for (size_t i = 0; i < c->n; i++)
+		ret->contexts += i == 0 || c->items[i].context != c->items[i - 1].context;
+	if (f->profile.traces_are_calls && f->items[thread].has_trace &&
+		(r = pmfs_filter_trace(f, thread, err)) == 0)
+		ret->last_ns = f->of_thread[thread].last_ns;
+	return r;
+}
+
+/* ---- how long calls took ---- */
+
+/*
+ * Durations of functions all of whose calls are left are known: those of the others are not stored
+ * one by one.
+ */
+static int list_times(void *context, struct pm_error *err)
+{
+	struct pmfs_filter *f = context;
+	const struct pm_call_times *all;
+	int r = f->of->ops->call_times(f->of, &all, err);
+	if (r < 0)
+		return r;
+	uint32_t n = f->tree->n_functions;
+	free(f->times);
+	f->times = calloc((size_t)n + 1, sizeof(*f->times));
+	if (!f->times)
+		return pm_error_plain(err, -ENOMEM);
+	memcpy(f->times, all, f->whole->n_functions * sizeof(*all));
+	for (uint32_t i = 0; i < f->whole->n_contexts; i++) {
+		uint32_t function = pm_tree_frame(f->whole, i)->function;
+		if (function != PM_NONE && f->same[i] == PM_NONE)
+			f->times[function] = (struct pm_call_times){.known = false};
+	}
+	return 0;
+}
+
+static int get_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	if (r == 0)
+		r = pm_lazy_get(&f->times_once, list_times, f, err);
+	*ret = f->times;
+	return r;
+}
+
+/* ---- what is said of it ---- */
+
+static int get_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
+{
+	const struct pmfs_filter *f = filter_of(p);
+	(void)err;
+	*ret = pm_text_view(&f->title);
+	return 0;
+}
+
+static const char *get_kind(const struct pm_profile *p)
+{
+	return pm_profile_kind_of_tree(filter_of(p)->of);
+}
+
+static int get_share(struct pmfs_filter *f, double *ret, struct pm_error *err)
+{
+	const struct pm_metrics *of;
+	double part, whole;
+	uint32_t group = f->slots.metrics.leads - 1;
+	*ret = NAN;
+	if (f->slots.metrics.leads == 0)
+		return 0;
+	int r = pmfs_model_metrics(f->model, &of, err);
+	if (r == 0)
+		r = top_cost(f, of, group, f->of, f->whole, &whole, err);
+	if (r == 0)
+		r = top_cost(f, &f->slots.metrics, group, &f->profile, f->tree, &part, err);
+	if (r == 0 && whole > 0)
+		*ret = part / whole;
+	return r;
+}
+
+/* The facts of the profile, what it is filtered by, and the share of its whole that is left. */
+static int list_facts(void *context, struct pm_error *err)
+{
+	struct pmfs_filter *f = context;
+	const struct pm_fact *facts = NULL;
+	size_t n = 0;
+	double share;
+	int r = f->of->ops->facts ? f->of->ops->facts(f->of, &facts, &n, err) : 0;
+	if (r < 0 || (r = get_share(f, &share, err)) < 0)
+		return r;
+	free(f->facts);
+	f->facts = calloc(n + 2, sizeof(*f->facts));
+	f->n_facts = 0;
+	if (!f->facts)
+		return pm_error_plain(err, -ENOMEM);
+	for (size_t i = 0; i < n; i++) {
+		bool again = pmfs_is_filter(f->of) && strncmp(facts[i].key, "filter", 6) == 0;
+		if (again && strcmp(facts[i].key, "filter_share") == 0)
+			share *= facts[i].value.kind == PM_CELL_F64 ? facts[i].value.f : NAN;
+		if (!again)
+			f->facts[f->n_facts++] = facts[i];
+	}
+	f->facts[f->n_facts++] = (struct pm_fact){"filters", pm_cell_text(pm_text_view(&f->path))};
+	f->facts[f->n_facts++] = (struct pm_fact){
+		"filter_share", isnan(share) ? pm_cell_empty() : pm_cell_f64(share)};
+	return 0;
+}
+
+static int get_facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	if (r == 0)
+		r = pm_lazy_get(&f->facts_once, list_facts, f, err);
+	*ret = f->facts;
+	*ret_n = f->n_facts;
+	return r;
+}
+
+static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	int r = filter_get(p, &f, err);
+	if (r == 0)
+		r = pm_lazy_get(&f->facts_once, list_facts, f, err);
+	if (r < 0)
+		return r;
+	const struct pm_cell *share = &f->facts[f->n_facts - 1].value;
+	if (f->n_matched == 0) {
+		pm_text_printf(out, "Nothing matches %s/%s.", pmfs_filter_names[f->what.kind],
+			f->pattern.text);
+		r = pmfs_filter_nearest(f, out, err);
+		pm_text_char(out, '\n');
+	} else if (share->kind == PM_CELL_F64) {
+		pm_text_str(out, "Filtered by ");
+		pm_text_bytes(out, pm_text_view(&f->path));
+		pm_text_printf(out, ": %.1f%% of the whole.\n", 100 * share->f);
+	}
+	return r == 0 && f->of->ops->remarks ? f->of->ops->remarks(f->of, out, err) : r;
+}
+
+/* ---- what is passed on ---- */
+
+static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct pm_profile *of = filter_of(p)->of;
+	return of->ops->span(of, ret_origin_ns, ret_duration_ns, err);
+}
+
+static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	const struct pmfs_filter *f = filter_of(p);
+	if (feature == PM_HAS_SEVERAL_THREADS && f->what.thread != PM_NONE)
+		return 0;
+	return f->of->ops->has(f->of, feature, err);
+}
+
+static int get_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pm_profile *of = filter_of(p)->of;
+	return of->ops->sources(of, ret, ret_n, err);
+}
+
+static int get_missing(
+	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
+{
+	const struct pm_profile *of = filter_of(p)->of;
+	return of->ops->missing(of, ret, err);
+}
+
+static int get_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	const struct pm_profile *of = filter_of(p)->of;
+	return of->ops->damage(of, ret, err);
+}
+
+static bool has_changed(const struct pm_profile *p)
+{
+	return pm_profile_changed(filter_of(p)->of);
+}
+
+static void warm(const struct pm_profile *p)
+{
+	const struct pm_profile *of = filter_of(p)->of;
+	of->ops->warm(of);
+}
+
+static uint64_t memory(const struct pm_profile *p)
+{
+	const struct pmfs_filter *f = filter_of(p);
+	uint64_t bytes = sizeof(*f) + __atomic_load_n(&f->bytes, __ATOMIC_RELAXED);
+	return bytes + (f->owns && f->of->ops->memory ? f->of->ops->memory(f->of) : 0);
+}
+
+static void close_other(const struct pm_profile *of, const struct pmfs_filter_what *what)
+{
+	struct pm_profile *p = (struct pm_profile *)(uintptr_t)of;
+	if (what->close)
+		what->close(p);
+	else
+		p->ops->close(p);
+}
+
+static void filter_close(struct pm_profile *p)
+{
+	struct pmfs_filter *f = filter_of(p);
+	drop_threads(f);
+	drop(f);
+	free(f->times);
+	free(f->facts);
+	pm_text_done(&f->title);
+	pm_text_done(&f->path);
+	if (f->owns) {
+		pmfs_model_free(f->model);
+		close_other(f->of, &f->what);
+	}
+	free(f);
+}
+
+/* ---- opening ---- */
+
+/*
+ * What is known of the other profile once it is ready: fields, and which operations there are.
+ * Operations that may be called before are not touched.
+ */
+static int settle(void *context, struct pm_error *err)
+{
+	struct pmfs_filter *f = context;
+	const struct pm_profile *of = f->of;
+	const struct pm_profile_ops *ops = of->ops;
+	struct pm_profile *p = &f->profile;
+	struct pm_bytes title;
+	int r = pm_profile_ready(of, err);
+	if (r < 0 || (r = pm_profile_title(of, &title, err)) < 0)
+		return r;
+	pm_text_clear(&f->title);
+	pm_text_bytes(&f->title, pm_text_view(&f->path));
+	if (f->what.thread != PM_NONE) {
+		const struct pm_threads *threads;
+		if ((r = ops->threads(of, &threads, err)) < 0)
+			return r;
+		pm_text_printf(&f->title, " of thread_id %u", threads->threads[f->what.thread].id);
+	}
+	if (title.len && !pmfs_is_filter(of))
+		pm_text_str(&f->title, " of ");
+	if (!pmfs_is_filter(of)) /* the path of a filter is in ours */
+		pm_text_bytes(&f->title, title);
+	if (f->title.failed)
+		return pm_error_plain(err, -ENOMEM);
+	p->layout = of->layout;
+	p->measured_ns = of->measured_ns;
+	p->traces_are_calls = of->traces_are_calls;
+	p->samples_are_weighed = of->samples_are_weighed;
+	p->events = of->events;
+	p->n_events = of->n_events;
+	p->calls_in_order = of->calls_in_order;
+	p->times_since_epoch = of->times_since_epoch;
+	p->inclusive_overlaps = of->inclusive_overlaps;
+	f->ops.threads = ops->threads ? get_threads : NULL;
+	f->ops.thread_counts = ops->threads ? get_counts : NULL;
+	f->ops.values = ops->threads && ops->values ? values : NULL;
+	f->ops.samples = ops->threads && ops->samples ? samples : NULL;
+	f->ops.call_times = ops->call_times ? get_times : NULL;
+	f->ops.span = ops->span ? get_span : NULL;
+	f->ops.has = ops->has ? has : NULL;
+	f->ops.sources = ops->sources ? get_sources : NULL;
+	f->ops.missing = ops->missing ? get_missing : NULL;
+	return 0;
+}
+
+static int get_ready(const struct pm_profile *p, struct pm_error *err)
+{
+	struct pmfs_filter *f = filter_of(p);
+	return pm_lazy_get(&f->ready_once, settle, f, err);
+}
+
+bool pmfs_is_filter(const struct pm_profile *p)
+{
+	return p->ops->close == filter_close;
+}
+
+unsigned pmfs_filter_depth(const struct pm_profile *p)
+{
+	unsigned depth = 0;
+	for (; pmfs_is_filter(p); p = filter_of(p)->of)
+		depth++;
+	return depth;
+}
+
+const struct pm_profile *pmfs_filter_bottom(const struct pm_profile *p, uint32_t *ret_thread)
+{
+	*ret_thread = PM_NONE;
+	for (; pmfs_is_filter(p); p = filter_of(p)->of)
+		if (filter_of(p)->what.thread != PM_NONE)
+			*ret_thread = filter_of(p)->what.thread;
+	return p;
+}
+
+static int open_filter(const struct pm_profile *of, struct pmfs_model *model,
+	const struct pmfs_filter_what *what, struct pm_profile **ret, struct pm_error *err)
+{
+	struct pmfs_filter *f = calloc(1, sizeof(*f));
+	if (!f)
+		return pm_error_plain(err, -ENOMEM);
+	f->of = of;
+	f->model = model;
+	f->what = *what;
+	bool good = pmfs_pattern_read(&f->pattern, what->pattern);
+	f->what.pattern = (struct pm_bytes){(const uint8_t *)f->pattern.text, f->pattern.len};
+	if (pmfs_is_filter(of)) {
+		pm_text_bytes(&f->path, pm_text_view(&filter_of(of)->path));
+		pm_text_char(&f->path, '/');
+	}
+	pm_text_printf(&f->path, "%s/", pmfs_filter_names[what->kind]);
+	pm_text_bytes(&f->path, f->what.pattern);
+	f->ops = (struct pm_profile_ops){.ready = get_ready,
+		.tree = get_tree,
+		.metrics = get_metrics,
+		.run_costs = run_costs,
+		.title = get_title,
+		.kind_of_tree = get_kind,
+		.facts = get_facts,
+		.remarks = get_remarks,
+		.damage = get_damage,
+		.warm = of->ops->warm ? warm : NULL,
+		.close = filter_close,
+		.memory = memory,
+		.changed = has_changed};
+	f->profile = *of;
+	f->profile.ops = &f->ops;
+	f->profile.self = f;
+	f->profile.costs_by_thread = true;
+	f->profile.stores_values = false;
+	f->profile.lead_by_name = true;
+	f->profile.has_cycles = false;
+	f->profile.notes = NULL;
+	f->profile.baseline = NULL;
+	if (good && !f->path.failed) {
+		*ret = &f->profile;
+		return 0;
+	}
+	filter_close(&f->profile);
+	return pm_error_plain(err, good ? -ENOMEM : -ENOENT);
+}
+
+int pmfs_filter_open(const struct pm_profile *of, struct pmfs_model *model,
+	const struct pmfs_filter_what *what, struct pm_profile **ret, struct pm_error *err)
+{
+	if (model)
+		return open_filter(of, model, what, ret, err);
+	model = pmfs_filter_model_new(of);
+	int r = model ? open_filter(of, model, what, ret, err) : pm_error_plain(err, -ENOMEM);
+	if (r == 0) {
+		filter_of(*ret)->owns = true;
+		return 0;
+	}
+	pmfs_model_free(model);
+	close_other(of, what);
+	return r;
+}
+
+int pmfs_filter_all(struct pm_profile *of, void (*close)(struct pm_profile *p),
+	const struct pmfs_filter_what *whats, unsigned n, struct pm_profile **ret,
+	struct pm_error *err)
+{
+	int r = 0;
+	*ret = of;
+	for (unsigned i = 0; r == 0 && i < n; i++) {
+		struct pmfs_filter_what what = whats[i];
+		what.close = i == 0 ? close : NULL;
+		r = pmfs_filter_open(*ret, NULL, &what, ret, err);
+	}
+	return r;
+}
+
+int pmfs_filter_again(const struct pm_profile *p, struct pm_profile *part, struct pm_profile **ret,
+	struct pm_error *err)
+{
+	struct pmfs_filter_what whats[PMFS_MOST_FILTERS];
+	unsigned n = pmfs_filter_depth(p), at = n;
+	for (; pmfs_is_filter(p); p = filter_of(p)->of) {
+		whats[--at] = filter_of(p)->what;
+		whats[at].thread = PM_NONE; /* the part has no other thread */
+	}
+	return pmfs_filter_all(part, NULL, whats, n, ret, err);
+}
+
+struct pmfs_model *pmfs_filter_model_new(const struct pm_profile *p)
+{
+	struct pmfs_model *m = pmfs_model_new(p);
+	if (m && pmfs_is_filter(p))
+		pmfs_model_set_unfiltered(m, filter_of(p)->model);
+	return m;
+}

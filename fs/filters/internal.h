@@ -1,0 +1,183 @@
+/* Shared by the files of fs/filters/. */
+#ifndef PROFMOUNT_FS_FILTERS_INTERNAL_H
+#define PROFMOUNT_FS_FILTERS_INTERNAL_H
+
+#include "formats/common/lazy.h"
+#include "formats/common/map.h"
+#include "fs/filters/filter.h"
+
+/* ---- costs.c ---- */
+
+/* How the amounts of a column follow from own costs. */
+enum pmfs_roll {
+	PMFS_ROLL_OWN,
+	PMFS_ROLL_STAYS,    /* of the context itself: it does not move */
+	PMFS_ROLL_SUBTREE,  /* with all that is below */
+	PMFS_ROLL_FUNCTION, /* with what is nested in it */
+	PMFS_ROLL_LEXICAL,  /* the same, but loops leave out those nested in them */
+};
+
+struct pmfs_slot {
+	enum pmfs_roll roll;
+	uint32_t own;    /* the slot that it follows from */
+	uint32_t flat;   /* PMFS_ROLL_LEXICAL: the group's PMFS_ROLL_FUNCTION */
+	uint32_t metric; /* index; PM_NONE: it is none */
+	uint32_t cell;   /* where it is added up */
+};
+
+/* How values of the unfiltered profile become own costs. */
+struct pmfs_intake {
+	uint32_t slot; /* PM_NONE: not taken */
+	/* The value contains those of nested contexts. */
+	bool with_nested;
+};
+
+/* Which metrics a filter has, and what they are made of. */
+struct pmfs_slots {
+	struct pm_metrics metrics;
+	struct pm_metric *list;
+	struct pmfs_slot *slots;
+	uint32_t n, n_cells;
+	bool takes_away;            /* values of some metric contain those of nested contexts */
+	struct pmfs_intake *intake; /* by metric of the unfiltered profile */
+	struct pm_map by_id;        /* id of such a metric → index */
+};
+
+int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of);
+void pmfs_slots_done(struct pmfs_slots *s);
+
+struct pmfs_filtered_cost {
+	uint32_t context;
+	uint16_t slot;
+	bool whole;
+	union {
+		double f;
+		int64_t i;
+	};
+};
+
+/* A tree, as far as costs are added up in it: parents have lower numbers than their children. */
+struct pmfs_shape_of {
+	const uint32_t *parent;
+	const uint32_t *frame;
+	const struct pm_frame *frames;
+	uint32_t n_frames; /* frames beyond are placeholders */
+};
+
+struct pmfs_filtered_costs {
+	struct pmfs_filtered_cost *items; /* by context, then slot */
+	size_t n;
+};
+
+struct pmfs_gather;
+
+/*
+ * Adds up the values of a thread or of the run: values are given one by one, then rolled up. NULL
+ * if out of memory. `n` contexts; `seen` (or NULL): by slot, set where a value came that is taken.
+ */
+struct pmfs_gather *pmfs_gather_new(
+	const struct pmfs_slots *s, const struct pmfs_shape_of *shape, uint32_t n, bool *seen);
+/*
+ * A value of a context of the unfiltered tree whose cost goes to `to`, and that is `same` itself;
+ * `above`: where that of its parent goes if it is nested in it; PM_NONE: nowhere. 0 or -ENOMEM.
+ */
+int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
+	uint32_t above);
+int pmfs_gather_roll(struct pmfs_gather *g, struct pmfs_filtered_costs *ret);
+void pmfs_gather_free(struct pmfs_gather *g);
+
+/* Converts a cost to a value of the profile. */
+struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,
+	const struct pm_tree *tree, uint32_t thread);
+
+/* ---- filter.c ---- */
+
+/* The costs and the trace of a thread, each made when somebody asks. */
+struct pmfs_filter_thread {
+	struct pm_lazy costs_once, trace_once;
+	struct pmfs_filtered_costs costs;
+	uint64_t n;     /* rows of its trace */
+	uint64_t *kept; /* how many are before each PMFS_FILTER_STEP rows of the other trace */
+	size_t n_kept, room_kept;
+	uint64_t last_ns; /* the latest end */
+	/* Rows that get the own time of calls that are hidden below them. */
+	struct pmfs_filter_gain {
+		uint64_t row;
+		uint64_t self_ns; /* two's complement; PM_NO_SELF: unknown */
+	} * gains;
+	size_t n_gains, room_gains;
+};
+
+enum { PMFS_FILTER_STEP = 512 };
+
+struct pmfs_filter {
+	struct pm_profile profile;
+	struct pm_profile_ops ops;
+	const struct pm_profile *of;
+	struct pmfs_model *model; /* of it */
+	bool owns;                /* both */
+	struct pmfs_filter_what what;
+	struct pmfs_pattern pattern;
+
+	struct pm_lazy ready_once;
+	struct pm_lazy once;         /* guards the following */
+	const struct pm_tree *whole; /* the model's tree */
+	struct pm_tree *tree;
+	uint32_t *to;   /* by context of the whole: where its cost goes, or PM_NONE */
+	uint32_t *same; /* where it is itself, or PM_NONE */
+	struct pmfs_slots slots;
+	struct pmfs_filtered_costs run;
+	uint32_t *start;    /* by context, in run; n_contexts + 1 */
+	uint32_t n_matched; /* functions, or kinds or categories of contexts */
+
+	struct pm_lazy threads_once; /* guards the following */
+	const struct pm_threads *threads_of;
+	struct pm_threads threads;
+	struct pm_thread *items;
+	struct pmfs_filter_thread *of_thread; /* as many */
+
+	struct pm_lazy times_once;
+	struct pm_call_times *times;
+	struct pm_lazy facts_once;
+	struct pm_fact *facts;
+	size_t n_facts;
+	struct pm_text title, path; /* path: focus/PATTERN/hide/PATTERN */
+	uint64_t bytes;             /* atomic: memory of all */
+};
+
+/* The thread of the unfiltered profile that a thread is. */
+static inline uint32_t pmfs_filter_thread_of(const struct pmfs_filter *f, uint32_t thread)
+{
+	return f->what.thread == PM_NONE ? thread : f->what.thread;
+}
+
+/* Notes memory that was allocated. */
+static inline void pmfs_filter_grown(struct pmfs_filter *f, uint64_t bytes)
+{
+	__atomic_add_fetch(&f->bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/*
+ * contents.c: gives all values of a thread of the unfiltered profile to the gather, whose contexts
+ * are those of `to`.
+ */
+int pmfs_filter_take(
+	const struct pmfs_filter *f, uint32_t of, struct pmfs_gather *g, struct pm_error *err);
+
+/* contents.c: fills in what `once` guards. After a failure, pmfs_filter_drop. */
+int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err);
+
+/* ---- trace.c ---- */
+
+/* As pm_profile_ops.samples, once the threads are known. */
+int64_t pmfs_filter_samples(struct pmfs_filter *f, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+/* Counts the rows of a thread's trace. O(the other trace), once. */
+int pmfs_filter_trace(struct pmfs_filter *f, uint32_t thread, struct pm_error *err);
+
+/* ---- nearest.c ---- */
+
+/* Appends the names of functions that are most like the pattern, if any are. */
+int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_error *err);
+
+#endif

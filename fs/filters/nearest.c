@@ -1,0 +1,69 @@
+/* Names that are like a pattern which matches nothing. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "formats/common/work.h"
+#include "fs/filters/internal.h"
+#include "fs/views/model/identity.h"
+#include "fs/views/model/shortname.h"
+
+enum { SHOWN = 3, LETTERS = 48 }; /* of a name: its end is not compared */
+
+/* The number of letters to be changed, added or removed; capitals are letters. */
+static unsigned distance(struct pm_bytes a, struct pm_bytes b)
+{
+	unsigned row[LETTERS + 1];
+	size_t n = a.len < LETTERS ? a.len : LETTERS, m = b.len < LETTERS ? b.len : LETTERS;
+	for (size_t k = 0; k <= m; k++)
+		row[k] = (unsigned)k;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned corner = row[0];
+		row[0] = (unsigned)i;
+		for (size_t k = 1; k <= m; k++) {
+			bool same = tolower(a.p[i - 1]) == tolower(b.p[k - 1]);
+			unsigned best = corner + !same;
+			corner = row[k];
+			best = row[k] + 1 < best ? row[k] + 1 : best;
+			row[k] = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+		}
+	}
+	return row[m];
+}
+
+/* How far a name is from the pattern: whole, or the last part of it. */
+static unsigned distance_to(struct pm_bytes name, struct pm_bytes wanted)
+{
+	struct pm_bytes bare = pmfs_name_bare(name);
+	size_t at = pmfs_name_component(bare, bare.len);
+	unsigned whole = distance(bare, wanted);
+	unsigned last = distance((struct pm_bytes){bare.p + at, bare.len - at}, wanted);
+	return last < whole ? last : whole;
+}
+
+int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_identity *id;
+	struct {
+		uint32_t function;
+		unsigned distance;
+	} nearest[SHOWN + 1];
+	unsigned n = 0;
+	if (f->pattern.of != PMFS_PATTERN_NAME)
+		return 0;
+	int r = pmfs_identity(f->model, &id, err);
+	for (uint32_t i = 0; r == 0 && i < id->n; i++) {
+		unsigned d = distance_to(id->functions[i].name, f->pattern.rest), k = n;
+		if (i % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
+		for (; k > 0 && nearest[k - 1].distance > d; k--)
+			nearest[k] = nearest[k - 1];
+		nearest[k].function = i;
+		nearest[k].distance = d;
+		n += n < SHOWN;
+	}
+	for (unsigned k = 0; r == 0 && k < n; k++) {
+		pm_text_str(out, k ? ", " : " Nearest: ");
+		pm_text_line(out, id->functions[nearest[k].function].name);
+	}
+	return r;
+}

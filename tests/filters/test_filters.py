@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Filters of small profiles, with values that follow from their definition alone.
+
+    test_filters.py PROFMOUNT SOURCES
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFMOUNT, SOURCES = (os.path.abspath(p) for p in sys.argv[1:3])
+STACKS = """main;solve;kernel 40
+main;solve;MPI_Wait 10
+main;solve;MPI_Wait;poll 5
+main;output;MPI_Wait 3
+main;output 2
+main;solve;solve;kernel 7
+main;~twice 1
+"""
+
+
+def run(*args, code=0):
+    done = subprocess.run([PROFMOUNT, *args], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, (args, done.returncode, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+class Filters(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.source = self.write("a.folded", STACKS)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def rows(self, path, *options, source=None):
+        return list(csv.DictReader(io.StringIO(run(*options, "--cat", source or self.source, path))))
+
+    def functions(self, where, *options):
+        path = where + "/functions.csv" if where else "functions.csv"
+        return {r["name"]: (int(r["count_excl"] or 0), int(r["count_incl"] or 0)) for r in self.rows(path, *options)}
+
+    def paths(self, where):
+        names, found = {}, {}
+        for r in self.rows(where + "/contexts.csv"):
+            names[r["context_id"]] = names.get(r["parent_id"], "") + ";" + r["name"]
+            if int(r["count_excl"] or 0):
+                found[names[r["context_id"]][1:]] = int(r["count_excl"])
+        return found
+
+    def test_focus_has_the_paths_that_match(self):
+        self.assertEqual(self.paths("focus/MPI_*"),
+                         {"main;solve;MPI_Wait": 10, "main;solve;MPI_Wait;poll": 5, "main;output;MPI_Wait": 3})
+        self.assertEqual(self.functions("focus/MPI_*"),
+                         {"main": (0, 18), "solve": (0, 15), "output": (0, 3), "MPI_Wait": (13, 18), "poll": (5, 5)})
+
+    def test_ignore_has_the_others(self):
+        self.assertEqual(self.paths("ignore/MPI_*"),
+                         {"main;solve;kernel": 40, "main;output": 2, "main;solve;solve;kernel": 7, "main;~twice": 1})
+
+    def test_hide_moves_costs_up_and_joins_paths(self):
+        self.assertEqual(self.paths("hide/MPI_*"), {"main;solve": 10, "main;solve;poll": 5, "main;output": 5,
+                                                     "main;solve;kernel": 40, "main;solve;solve;kernel": 7, "main;~twice": 1})
+        self.assertEqual(self.paths("hide/solve"), {"main;kernel": 47, "main;MPI_Wait": 10, "main;MPI_Wait;poll": 5,
+                                                    "main;output;MPI_Wait": 3, "main;output": 2, "main;~twice": 1})
+        self.assertEqual(self.paths("hide/*"), {"(hidden)": 68})
+        first = {r["name"]: r["context_id"] for r in self.rows("hide/solve/contexts.csv")}
+        whole = [r["context_id"] for r in self.rows("contexts.csv") if r["name"] == "kernel"]
+        self.assertIn(first["kernel"], whole)
+
+    def test_from_begins_at_the_outermost_match(self):
+        self.assertEqual(self.paths("from/solve"), {"solve;kernel": 40, "solve;MPI_Wait": 10, "solve;MPI_Wait;poll": 5,
+                                                    "solve;solve;kernel": 7})
+        self.assertEqual(self.paths("from/[Mp]*"), {"MPI_Wait": 13, "MPI_Wait;poll": 5})
+
+    def test_filters_in_one_another_apply_from_left_to_right(self):
+        self.assertEqual(self.paths("from/solve/hide/MPI_*"),
+                         {"solve;kernel": 40, "solve": 10, "solve;poll": 5, "solve;solve;kernel": 7})
+        self.assertEqual(self.functions("", "-o", "from=solve,hide=MPI_*"), self.functions("from/solve/hide/MPI_*"))
+
+    def test_a_name_of_an_entry_is_that_function_alone(self):
+        source = self.write("b.folded", "main;a* 1\nmain;ab 2\nmain;f~2 4\n")
+        self.assertEqual([r["name"] for r in self.rows("from/a*/contexts.csv", source=source)], ["a*"])
+        self.assertEqual({r["name"] for r in self.rows("from/name:[a]*/contexts.csv", source=source)}, {"a*", "ab"})
+        self.assertEqual([r["name"] for r in self.rows("from/f~2/contexts.csv", source=source)], ["f~2"])
+
+    def test_what_is_seen_is_said(self):
+        info = json.loads(run("--cat", self.source, "focus/MPI_*/hide/poll/info.json"))
+        self.assertEqual(info["filters"], "focus/MPI_*/hide/poll")
+        self.assertAlmostEqual(info["filter_share"], 18 / 68)
+        self.assertIn("26.5% of the whole", run("--cat", self.source, "focus/MPI_*/summary.txt"))
+        self.assertIn("Nothing matches focus/kernl. Nearest: kernel", run("--cat", self.source, "focus/kernl/summary.txt"))
+        self.assertEqual(self.functions("focus/kernl"), {})
+        self.assertEqual(self.functions("hide/kernl"), self.functions(""))
+
+    def test_names(self):
+        self.assertEqual(run("--cat", self.source, "focus/a**b/summary.txt"), run("--cat", self.source, "focus/a*b/summary.txt"))
+        for path in ("focus/.git", "focus/" + "x" * 256, "/".join(["hide/zz"] * 17)):
+            self.assertIn("No such file", run("--ls", self.source, path, code=1))
+        run("--ls", self.source, "/".join(["hide/zz"] * 16))
+        listed = run("--ls", self.source).split()
+        self.assertTrue({"focus/", "ignore/", "hide/", "from/"} <= set(listed))
+        self.assertEqual(run("--ls", self.source, "focus").split(), ["README.txt"])
+        self.assertFalse({"focus/", "hide/"} & set(run("--ls", self.source, "hide/main").split()))
+        self.assertIn("$ head -n 6 focus/", run("--cat", self.source, "focus/README.txt"))
+
+    def test_options_that_cannot_be(self):
+        self.assertIn("a pattern is expected", run("-o", "focus=", "--cat", self.source, "functions.csv", code=2))
+        many = ",".join(["hide=zz"] * 17)
+        self.assertIn("more than 16 filters", run("-o", many, "--cat", self.source, "functions.csv", code=2))
+        self.assertEqual(self.functions("", "-o", r"hide=a\,b"), self.functions(""))
+
+    def test_runs_are_filtered_together(self):
+        other = self.write("b.folded", STACKS.replace("MPI_Wait 10", "MPI_Wait 30").replace("kernel 40", "kernel 44"))
+        words = [f"a={self.source}", f"b={other}"]
+        rows = list(csv.DictReader(io.StringIO(run("--cat", *words, "--", "ignore/MPI_*/compare/b/functions.csv"))))
+        self.assertEqual({r["name"]: float(r["count_excl_diff"] or 0) for r in rows if float(r["count_excl_diff"] or 0)}, {"kernel": 4})
+        self.assertEqual(run("--cat", *words, "--", "ignore/MPI_*/runs/run=b/contexts.csv"),
+                         run("--cat", other, "ignore/MPI_*/contexts.csv"))
+        self.assertEqual(run("--cat", *words, "--", "runs/run=b/ignore/MPI_*/contexts.csv"),
+                         run("--cat", other, "ignore/MPI_*/contexts.csv"))
+        self.assertEqual(run("-o", "ignore=MPI_*", "--cat", *words, "--", "compare/b/functions.csv"),
+                         run("--cat", *words, "--", "ignore/MPI_*/compare/b/functions.csv"))
+
+    def test_threads(self):
+        source = os.path.join(SOURCES, "new.htdump")
+        paths = [r["path"] for r in self.rows("threads.csv", source=source)]
+        for path in paths:
+            alone = self.rows(path + "/hide/no such/functions.csv", source=source)
+            whole = self.rows(path + "/functions.csv", source=source)
+            self.assertEqual([(r["name"], r["time_ns_excl"]) for r in alone], [(r["name"], r["time_ns_excl"]) for r in whole])
+            self.assertEqual(len(self.rows(path + "/hide/no such/threads.csv", source=source)), 1)
+
+    def test_calls_that_are_hidden_give_their_time_to_the_caller(self):
+        source = os.path.join(SOURCES, "new.htdump")
+        path = self.rows("threads.csv", source=source)[0]["path"]
+        whole = self.rows(path + "/trace.csv", source=source)
+        inner = whole[-1]["name"]
+        hidden = self.rows(f"hide/{inner}/{path}/trace.csv", source=source)
+        self.assertEqual(len(hidden), sum(r["name"] != inner for r in whole))
+        self.assertEqual(sum(int(r["self_ns"] or 0) for r in hidden), sum(int(r["self_ns"] or 0) for r in whole))
+
+    def test_call_edges_have_no_filters(self):
+        source = os.path.join(SOURCES, "callgrind.out")
+        self.assertIn("No such file", run("--ls", source, "focus/main", code=1))
+        self.assertIn("no call paths", run("--cat", source, "focus/README.txt"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
