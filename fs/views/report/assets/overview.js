@@ -64,7 +64,7 @@ function threadPlot() {
       if (high < 0 || c > costs[high]) high = i;
     });
     const bars = plot(link({ view: "threads" }, `Threads: ${g.label}`), costs, { unit: g.unit, below: "threads, in their order", tell: i => tellThread(threads[i], costs[i]), click: i => go({ view: "functions", thread: i }), wide: true });
-    const told = i => [h("span", { class: "name" }, threads[i].path), " ", number(amount(costs[i], g.unit), `${files()}threads.csv|${i}|${start.columns[g.main].name}`)];
+    const told = i => [pm.sent ? h("span", { class: "name" }, threads[i].path) : link({ view: "functions", thread: i }, h("span", { class: "name" }, threads[i].path)), " ", number(amount(costs[i], g.unit), `${files()}threads.csv|${i}|${start.columns[g.main].name}`)];
     bars.append(note("greatest: ", ...told(high), ...(low === high ? [] : [", least: ", ...told(low)])));
     card.replaceWith(bars);
   }, error => failed(card, error));

@@ -88,9 +88,12 @@ function showTable(box, doc, options = {}) {
   const named = row => Object.fromEntries(names.map((name, i) => [name, row[i + 1]])), all = test || options.keep || byName;
   const cell = i => (row) => {
     const value = row[i + 1], text = cellText(names[i], value);
+    if (names[i] === "path" && options.path === "threads.csv" && isTree() && !pm.sent) return link({ view: "functions", thread: row[0] }, h("span", { class: "name" }, value.replace(/^threads\//, "")));
     if (names[i] === "path" && text && (options.link || /\.csv$/.test(options.path || "") && isTree())) return options.link ? options.link(value) : h("a", { href: files() + encodePath(value) + "/" }, "open");
     if (names[i] === "path" && text && isRuns()) return h("a", { class: "where", href: encodePath(value) + "/report.html" }, value);
     if (names[i] === "category") return String(text);
+    if (names[i] === "name" && text && isTree() && options.path === "functions.csv") return functionLink({ number: row[0], name: String(text) });
+    if (names[i] === "name" && text && isTree() && options.path === "contexts.csv") return contextLink(row[0], String(text));
     if (isText.test(names[i]) && text) return nameOf(String(text));
     if (/^(file|module|source|command)$/.test(names[i])) return pathOf(String(text));
     return typeof value === "number" && !options.quiet ? number(text, `${files()}${options.path}|${row[0]}|${names[i]}`) : h("span", { class: "where", title: text }, text);
@@ -99,7 +102,8 @@ function showTable(box, doc, options = {}) {
   const shownColumns = () => state.cols && !options.fixed ? state.cols.split(",").map(name => names.indexOf(name)).filter(i => i >= 0) : usualColumns(names, options).filter(filled);
   const titleOf = name => options.titles && options.titles[name] || name;
   function makeList() {
-    const shown = shownColumns(), widths = i => names[i] === "path" && options.link ? 8 : isText.test(names[i]) && names[i] !== "category" || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
+    const shown = shownColumns(), isPath = i => /^(file|module|source|command)$/.test(names[i]), isName = i => isText.test(names[i]) && names[i] !== "category", named_ = shown.some(isName);
+    const widths = i => names[i] === "path" && options.link ? 8 : isPath(i) && named_ ? 24 : isName(i) || isPath(i) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
     types ||= names.map((_, i) => data.some(row => typeof row[i + 1] === "number"));
     const columns = shown.map(i => ({ title: titleOf(names[i]), hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
     const sort = byName ? { column: columns.findIndex(c => c.hint === byName), down: way === "down" } : null;
