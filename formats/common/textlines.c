@@ -117,12 +117,33 @@ static void skip_line(struct pm_textlines *l)
 	}
 }
 
+/* The usual case: a whole line of bytes that the window has already. */
+static bool take_whole(struct pm_textlines *l, struct pm_bytes *ret)
+{
+	const uint8_t *p = l->rest.p, *end = NULL;
+	if (l->rest.len > 0 && l->used < STEP)
+		end = memchr(p, '\n', l->rest.len);
+	if (!end)
+		return false;
+	size_t n = (size_t)(end - p);
+	*ret = (struct pm_bytes){p, n && p[n - 1] == '\r' ? n - 1 : n};
+	l->offset = l->next;
+	l->next += n + 1;
+	l->number++;
+	l->used += n + 1;
+	l->rest = (struct pm_bytes){end + 1, l->rest.len - n - 1};
+	return true;
+}
+
 int pm_textlines_next(struct pm_textlines *l, struct pm_bytes *ret)
 {
 	size_t unit = l->order ? 2 : 1, want = 1, from = 0, end;
 	struct pm_bytes w;
+	if (take_whole(l, ret))
+		return 1;
 	pm_inflate_consume(l->stream, l->used);
 	l->used = 0;
+	l->rest = (struct pm_bytes){NULL, 0};
 	if (l->long_line)
 		skip_line(l);
 	l->long_line = false;
@@ -145,6 +166,9 @@ int pm_textlines_next(struct pm_textlines *l, struct pm_bytes *ret)
 	l->used = l->cut ? w.len : end + unit;
 	l->number++;
 	*ret = (struct pm_bytes){w.p, end};
+	l->next = l->offset + l->used;
+	if (!l->order && !l->cut)
+		l->rest = (struct pm_bytes){w.p + l->used, w.len - l->used};
 	if (l->order) {
 		pm_text_clear(&l->utf8);
 		decode(*ret, l->order, &l->utf8);

@@ -14,8 +14,10 @@ struct pm_textlines {
 	bool cut;        /* the last line has no line end */
 	bool long_line;  /* it was longer than PM_LIMIT_WINDOW: only its beginning is there */
 	/* Private: */
-	size_t used;
-	char order; /* of UTF-16: 'l', 'b'; 0: bytes */
+	uint64_t next;        /* where the next line begins */
+	size_t used;          /* of the window, not told to the stream */
+	struct pm_bytes rest; /* of the window behind that */
+	char order;           /* of UTF-16: 'l', 'b'; 0: bytes */
 	struct pm_text utf8;
 };
 

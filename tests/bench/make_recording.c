@@ -1,7 +1,7 @@
 /*
  * Writes big recordings, the same bytes every time:
  *
- *     make_recording perf|callgrind FILE MEGABYTES
+ *     make_recording FILE perf|callgrind MEGABYTES
  *
  * perf: what `perf record -g -F` writes of a program with eight threads on four processors, by
  * frame pointers: each processor's samples are in order, those of all are not. callgrind: functions
@@ -224,10 +224,10 @@ static void make_callgrind(const char *path, uint64_t bytes)
 int main(int argc, char **argv)
 {
 	if (argc != 4) {
-		fprintf(stderr, "usage: %s perf|callgrind FILE MEGABYTES\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE perf|callgrind MEGABYTES\n", argv[0]);
 		return 2;
 	}
-	(strcmp(argv[1], "perf") == 0 ? make_perf : make_callgrind)(
-		argv[2], make_number(argv[3]) * 1000000);
+	(strcmp(argv[2], "perf") == 0 ? make_perf : make_callgrind)(
+		argv[1], make_number(argv[3]) * 1000000);
 	return 0;
 }

@@ -210,6 +210,21 @@ class Bench(Measure):
             self.peers(f"pprof, {size(source) / 1e6:.1f} MB {'gzip' if source == packed else 'raw'}: functions.csv",
                        self.table_time(source, "functions.csv"), source, (("go tool pprof", "go tool pprof -top -nodecount=1000000"),))
 
+    def recordings(self):
+        self.table.section("perf.data and callgrind.out")
+        for kind, sizes, peers in (("perf", (10, 100, 1000), (("perf report", "perf report -f --stdio --no-children -g none -i"),
+                                                              ("perf script", "perf script -f -i"))),
+                                   ("callgrind", (5, 50, 500), (("callgrind_annotate", "callgrind_annotate"),))):
+            for n in self.sizes(*sizes):
+                source = self.make("make_recording", f"recording-{n}.{kind}", kind, n)
+                label = f"{kind}, {megabytes(size(source))}"
+                self.table.row(f"{label}: mount ready", seconds(self.mount_time(source)))
+                self.peers(f"{label}: functions.csv", self.table_time(source, "functions.csv"), source, peers)
+                with self.mounted(source) as (point, pid):
+                    read_all(f"{point}/functions.csv")
+                    private, most = self.memory(pid)
+                self.table.row(f"{label}: private memory after it", megabytes(private), f"VmHWM {megabytes(most)}", f"{private / size(source):.3f}")
+
     def wide_trees(self):
         self.table.section("Wide call trees")
         mb, calls = self.sizes(2, 200, 1000)[-1], self.sizes(60000, 6000000, 25000000)[-1]
@@ -257,7 +272,7 @@ def main():
     options = p.parse_args()
     bench = Bench(options)
     for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
-                    bench.json, bench.texts, bench.wide_trees):
+                    bench.json, bench.texts, bench.recordings, bench.wide_trees):
         if options.only in ("", section.__name__):
             print(f"  ({section.__name__}: {seconds(timed(section))} in all)")
             if options.large:
