@@ -38,6 +38,10 @@ static void read_attr(struct perf *f, struct pm_bytes b, struct perf_event *e)
 	c.at = 96;
 	e->regs_intr = pm_cur_u64(&c);
 	e->dummy = e->type == 1 && e->config == 9;
+	const uint64_t usual =
+		IDENTIFIER | IP | TID | TIME | ADDR | ID | STREAM_ID | CPU | PERIOD | CALLCHAIN;
+	if (!f->big && !(e->sample_type & ~usual))
+		e->fixed_size = 8 * (unsigned)__builtin_popcountll(e->sample_type);
 }
 
 /* Adds an attribute, and the ids of its events. */

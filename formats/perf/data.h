@@ -101,6 +101,7 @@ struct perf_event {
 	uint64_t branch_type;
 	bool sample_id_all, no_user, no_kernel, no_hypervisor, no_host, dummy, has_samples;
 	unsigned precise;
+	unsigned fixed_size; /* of a sample without its chain, if that is the last field; else 0 */
 	struct pm_bytes name;
 	uint32_t cost, samples; /* quantities */
 	uint32_t handle;        /* of its samples in traces */
@@ -186,7 +187,7 @@ struct perf_recent {
 	bool first;
 };
 
-enum { PERF_RECENT = 2048 };
+enum { PERF_RECENT = 8192 };
 
 /* A feature of the header, as it is shown. */
 struct perf_feature_row {

@@ -46,6 +46,44 @@ static void read_stack(struct pm_cur *c, struct perf_sample *s)
 	s->stack = (struct pm_bytes){c->b.p + from, (size_t)(used < n ? used : n)};
 }
 
+/*
+ * The same for samples that have no more than their usual fields, which are at fixed places: those
+ * of perf record -g.
+ */
+static bool read_usual(struct pm_bytes body, struct perf_sample *s)
+{
+	const struct perf_event *e = s->event;
+	const uint8_t *p = body.p, *end = p + body.len;
+	uint64_t type = e->sample_type, n;
+	if (body.len < e->fixed_size)
+		return false;
+	p += type & IDENTIFIER ? 8 : 0;
+	if ((s->has_ip = type & IP)) {
+		s->ip = pm_le64(p);
+		p += 8;
+	}
+	if ((s->has_tid = type & TID)) {
+		s->pid = pm_le32(p);
+		s->tid = pm_le32(p + 4);
+		p += 8;
+	}
+	if (type & TIME) {
+		s->time = pm_le64(p);
+		p += 8;
+	}
+	p += (type & ADDR ? 8 : 0) + (type & ID ? 8 : 0) + (type & STREAM_ID ? 8 : 0) +
+		(type & CPU ? 8 : 0);
+	s->period = type & PERIOD ? pm_le64(p) : e->sample_period;
+	p += type & PERIOD ? 8 : 0;
+	if (!(type & CALLCHAIN))
+		return true;
+	n = pm_le64(p);
+	if (n > (size_t)(end - p - 8) / 8)
+		return false;
+	s->chain = (struct pm_bytes){p + 8, (size_t)n * 8};
+	return true;
+}
+
 /* The fields of a sample; false if they run over the record, or its event is unknown. */
 bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sample *s)
 {
@@ -55,6 +93,8 @@ bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sa
 		!(s->event = perf_event_of(f, id)))
 		return false;
 	const struct perf_event *e = s->event;
+	if (e->fixed_size)
+		return read_usual(body, s);
 	struct pm_cur c = perf_cur(f, body);
 	type = e->sample_type;
 	if (type & IDENTIFIER)
