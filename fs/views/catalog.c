@@ -55,6 +55,7 @@ static const struct pmfs_view root[] = {
 	TEXT("summary.txt",
 		"One screen: the most expensive functions, the hot path, the worst imbalances.",
 		NULL, pmfs_summary_render),
+	TEXT("summary.json", NULL, NULL, pmfs_summary_json_render),
 	TEXT("functions.txt", "The most expensive functions, as a table for people.", NULL,
 		pmfs_functions_text_render),
 	TEXT("report.html",
@@ -241,6 +242,7 @@ static const struct pmfs_view trace[] = {
 
 static const struct pmfs_view window[] = {
 	TEXT("summary.txt", "This time on one screen.", NULL, pmfs_summary_render),
+	TEXT("summary.json", NULL, NULL, pmfs_summary_json_render),
 	TEXT("functions.txt", "Its most expensive functions, for people.", NULL,
 		pmfs_functions_text_render),
 	TEXT("report.html", "This time in a browser.", NULL, pmfs_report_page_render),

@@ -29,7 +29,7 @@ extern pmfs_table_fn pmfs_thread_trace_table, pmfs_thread_functions_table;
 /* ---- texts, pictures, exports ---- */
 
 extern pmfs_render_fn pmfs_readme_render, pmfs_recipes_render, pmfs_summary_render,
-	pmfs_functions_text_render, pmfs_info_render;
+	pmfs_summary_json_render, pmfs_functions_text_render, pmfs_info_render;
 extern pmfs_render_fn pmfs_report_page_render, pmfs_report_sent_render, pmfs_thread_report_render,
 	pmfs_context_report_render;
 extern pmfs_render_fn pmfs_hotpath_render, pmfs_thread_summary_render;

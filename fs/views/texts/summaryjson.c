@@ -1,0 +1,341 @@
+/*
+ * summary.json: what summary.txt says, for programs, in at most 4 kB. Each part names the file that
+ * has the rest. Where it would be longer, lists are.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/json.h"
+#include "fs/views/model/amounts.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/model/shortname.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/categorysums.h"
+#include "fs/views/sums/counts.h"
+#include "fs/views/sums/efficiency.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/lines.h"
+#include "fs/views/sums/missing.h"
+#include "fs/views/sums/totals.h"
+#include "fs/views/sums/worstimbalances.h"
+
+enum { MOST_BYTES = 4096, NAME_WIDTH = 40, MOST_ROWS = 10, MOST_TOTALS = 12 };
+
+struct sum {
+	struct pm_json j;
+	struct pmfs_model *m;
+	const struct pmfs_columns *columns;
+	const struct pmfs_totals *totals;
+	uint32_t rows; /* of each list */
+};
+
+static void add_name(struct sum *s, const char *key, struct pm_bytes name)
+{
+	struct pm_text cut = {.p = NULL};
+	pmfs_add_cut(&cut, name, NAME_WIDTH);
+	pm_json_key(&s->j, key);
+	pm_json_text(&s->j, pm_text_view(&cut));
+	pm_text_end(&cut, s->j.out);
+}
+
+static void add_number(struct sum *s, const char *key, double value)
+{
+	if (isnan(value))
+		return;
+	pm_json_key(&s->j, key);
+	pm_json_f64(&s->j, value);
+}
+
+static void add_count(struct sum *s, const char *key, uint64_t count)
+{
+	if (count == PM_NO_TIME)
+		return;
+	pm_json_key(&s->j, key);
+	pm_json_u64(&s->j, count);
+}
+
+static void add_share(struct sum *s, double part)
+{
+	if (s->totals->busy > 0)
+		add_number(s, "share", round(part / s->totals->busy * 1e4) / 1e4);
+}
+
+/* Opens a part: `"key": {"file": "functions.csv", "rows": [`. */
+static void open_part(struct sum *s, const char *key, const char *file)
+{
+	pm_json_key(&s->j, key);
+	pm_json_open(&s->j, '{');
+	pm_json_key(&s->j, "file");
+	pm_json_str(&s->j, file);
+	pm_json_key(&s->j, "rows");
+	pm_json_open(&s->j, '[');
+}
+
+static void close_part(struct sum *s)
+{
+	pm_json_close(&s->j, ']');
+	pm_json_close(&s->j, '}');
+}
+
+/* ---- the parts ---- */
+
+static int add_run(struct sum *s, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(s->m);
+	struct pmfs_counts counts;
+	struct pm_bytes title;
+	int r = pmfs_count(s->m, &counts, err);
+	if (r < 0 || (r = pm_profile_title(p, &title, err)) < 0)
+		return r;
+	add_name(s, "profile", pmfs_base_name(pm_bytes_of(p->source)));
+	add_name(s, "title", title);
+	pm_json_key(&s->j, "format");
+	pm_json_str(&s->j, p->format);
+	add_count(s, "duration_ns", counts.duration_ns);
+	pm_json_key(&s->j, "counts");
+	pm_json_open(&s->j, '{');
+	add_count(s, "threads", counts.threads);
+	add_count(s, "contexts", counts.contexts);
+	add_count(s, "functions", counts.functions);
+	pm_json_close(&s->j, '}');
+	if (counts.damages > 0) {
+		pm_json_key(&s->j, "damage");
+		pm_json_open(&s->j, '{');
+		pm_json_key(&s->j, "file");
+		pm_json_str(&s->j, "damage.csv");
+		add_count(s, "rows", counts.damages);
+		pm_json_close(&s->j, '}');
+	}
+	return 0;
+}
+
+static void add_totals(struct sum *s)
+{
+	const struct pmfs_columns *c = s->columns;
+	pm_json_key(&s->j, "primary_metric");
+	pm_json_text(&s->j, pm_bytes_of(c->lead));
+	pm_json_key(&s->j, "totals");
+	pm_json_open(&s->j, '{');
+	for (uint32_t i = 0, shown = 0; i < c->n && shown < MOST_TOTALS; i++) {
+		bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
+		if (!first || s->totals->of[i] == 0)
+			continue;
+		add_number(s, c->columns[i].base, s->totals->of[i]);
+		shown++;
+	}
+	pm_json_close(&s->j, '}');
+}
+
+static int add_categories(struct sum *s, struct pm_error *err)
+{
+	const struct pmfs_category_sums *c;
+	int r = pmfs_category_sums(s->m, &c, err);
+	uint32_t own = s->columns->first_excl;
+	if (r < 0 || own == PM_NONE)
+		return r;
+	open_part(s, "categories", "categories.csv");
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t category = c->order[i];
+		double cost = c->cells[(size_t)category * s->columns->n + own];
+		if (isnan(cost) || cost == 0)
+			continue;
+		pm_json_open(&s->j, '{');
+		add_share(s, cost);
+		add_number(s, s->columns->columns[own].name, cost);
+		pm_json_key(&s->j, "category");
+		pm_json_text(&s->j,
+			category == PMFS_PROGRAM
+				? pm_bytes_of("program")
+				: pmfs_category_name((enum pmfs_category)category));
+		pm_json_close(&s->j, '}');
+	}
+	close_part(s);
+	return 0;
+}
+
+static int add_functions(struct sum *s, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(s->m, &f, err);
+	uint32_t own = s->columns->first_excl, incl = s->columns->first_incl;
+	if (r < 0 || own == PM_NONE)
+		return r;
+	open_part(s, "functions", "functions.csv");
+	for (uint32_t i = 0; i < f->n && i < s->rows; i++) {
+		double cost = pmfs_function_cell(f, i, own);
+		if (isnan(cost) || !pmfs_is_cost(cost, s->totals->busy))
+			continue;
+		pm_json_open(&s->j, '{');
+		add_count(s, "function_id", pmfs_function_id(f, i));
+		add_share(s, cost);
+		add_number(s, s->columns->columns[own].name, cost);
+		if (incl != PM_NONE)
+			add_number(
+				s, s->columns->columns[incl].name, pmfs_function_cell(f, i, incl));
+		add_name(s, "name", pmfs_name_bare(pmfs_function_name(f, i)));
+		pm_json_close(&s->j, '}');
+	}
+	close_part(s);
+	return 0;
+}
+
+static int add_lines(struct sum *s, struct pm_error *err)
+{
+	const struct pmfs_lines *l;
+	if (!pmfs_model_profile(s->m)->has_lines)
+		return 0;
+	int r = pmfs_lines(s->m, &l, err);
+	if (r < 0 || l->column == PM_NONE)
+		return r;
+	open_part(s, "lines", "lines.csv");
+	for (uint32_t i = 0, shown = 0; i < l->n && shown < s->rows; i++) {
+		uint32_t at = l->order[i];
+		double cost = l->cells[(size_t)at * s->columns->n + l->column];
+		if (l->lines[at].line == 0 || isnan(cost) || cost == 0)
+			continue;
+		shown++;
+		pm_json_open(&s->j, '{');
+		add_number(s, s->columns->columns[l->column].name, cost);
+		add_count(s, "line", l->lines[at].line);
+		add_name(s, "file", pmfs_base_name(l->tree->texts[l->lines[at].file]));
+		pm_json_close(&s->j, '}');
+	}
+	close_part(s);
+	return 0;
+}
+
+static int add_hotpath(struct sum *s, struct pm_error *err)
+{
+	struct pmfs_hot *path;
+	const struct pm_tree *tree;
+	uint32_t n;
+	if (s->columns->first_incl == PM_NONE)
+		return 0;
+	int r = pmfs_model_tree(s->m, &tree, err);
+	if (r < 0 || (r = pmfs_hotpath(s->m, &path, &n, err)) < 0)
+		return r;
+	struct pm_text name = {.p = NULL};
+	open_part(s, "hot_path", "hotpath.txt");
+	/* Its end says where the cost is. */
+	for (uint32_t i = n > s->rows ? n - s->rows : 0; i < n; i++) {
+		pm_text_clear(&name);
+		pm_json_open(&s->j, '{');
+		add_count(s, "context_id", pm_tree_number(tree, path[i].context));
+		add_share(s, path[i].value);
+		add_name(s, "name",
+			pmfs_name_bare(pmfs_frame_name(
+				tree, pm_tree_frame(tree, path[i].context), &name)));
+		pm_json_close(&s->j, '}');
+	}
+	close_part(s);
+	pm_text_end(&name, s->j.out);
+	free(path);
+	return 0;
+}
+
+static int add_imbalance(struct sum *s, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	const struct pm_tree *tree;
+	struct pmfs_worst_list worst;
+	int r = pmfs_has_several_threads(s->m, 0, err);
+	if (r <= 0 || (r = pmfs_model_threads(s->m, &threads, err)) < 0 ||
+		s->columns->first_excl == PM_NONE || (r = pmfs_model_tree(s->m, &tree, err)) < 0 ||
+		(r = pmfs_worst_imbalances(s->m, s->totals->busy, false, &worst, err)) < 0)
+		return r;
+	struct pm_text name = {.p = NULL};
+	open_part(s, "imbalance", "imbalance.csv");
+	for (uint32_t i = 0; i < worst.n && i < 1; i++) {
+		uint32_t context = worst.contexts[i];
+		const struct pmfs_work *work = &worst.work[context];
+		pm_json_open(&s->j, '{');
+		add_count(s, "context_id", pm_tree_number(tree, context));
+		add_number(s, "max", work->max);
+		add_number(s, "mean", work->mean);
+		add_count(s, "thread_id", threads->threads[work->slowest].id);
+		add_name(s, "name",
+			pmfs_name_bare(pmfs_frame_name(tree, pm_tree_frame(tree, context), &name)));
+		pm_json_close(&s->j, '}');
+	}
+	close_part(s);
+	pm_text_end(&name, s->j.out);
+	return 0;
+}
+
+static int add_efficiency(struct sum *s, struct pm_error *err)
+{
+	const struct pmfs_efficiency *e;
+	struct pm_cell cells[PMFS_EFFICIENCY_COLUMNS];
+	int r = pmfs_has_efficiency(s->m, 0, err);
+	if (r <= 0 || (r = pmfs_efficiency(s->m, &e, err)) < 0 || e->threads == 0)
+		return r;
+	pmfs_efficiency_cells(e, NULL, false, cells);
+	open_part(s, "efficiency", "efficiency.csv");
+	pm_json_open(&s->j, '{');
+	for (uint32_t i = 1; i < PMFS_EFFICIENCY_COLUMNS; i++)
+		if (cells[i].kind == PM_CELL_F64)
+			add_number(s, pmfs_efficiency_columns[i], cells[i].f);
+	pm_json_close(&s->j, '}');
+	close_part(s);
+	return 0;
+}
+
+static int add_missing(struct sum *s, struct pm_error *err)
+{
+	const struct pmfs_missings *missing;
+	if (!pmfs_model_profile(s->m)->ops->missing)
+		return 0;
+	int r = pmfs_missings(s->m, &missing, err);
+	if (r < 0 || missing->n == 0)
+		return r;
+	open_part(s, "without_names", "missing-symbols.csv");
+	pm_json_open(&s->j, '{');
+	add_share(s, missing->cost);
+	add_count(s, "modules", missing->n);
+	pm_json_close(&s->j, '}');
+	close_part(s);
+	return 0;
+}
+
+static int add_all(struct sum *s, struct pm_error *err)
+{
+	/* The last ones need files that windows do not have. */
+	enum { OF_RUN = 3 };
+	static int (*const parts[])(struct sum * s, struct pm_error * err) = {add_categories,
+		add_functions, add_lines, add_hotpath, add_imbalance, add_efficiency, add_missing};
+	size_t n = sizeof(parts) / sizeof(*parts);
+	n -= pmfs_model_profile(s->m)->window ? OF_RUN : 0;
+	pm_json_open(&s->j, '{');
+	int r = add_run(s, err);
+	if (r == 0 && s->columns->n > 0) {
+		add_totals(s);
+		for (size_t i = 0; r == 0 && i < n; i++)
+			r = parts[i](s, err);
+	}
+	pm_json_close(&s->j, '}');
+	return r;
+}
+
+int pmfs_summary_json_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct sum s = {.m = pmfs_model_of(doc->text.self)};
+	struct pm_text text = {.p = NULL};
+	int r = pmfs_model_columns(s.m, &s.columns, err);
+	if (r == 0)
+		r = pmfs_totals(s.m, &s.totals, err);
+	for (s.rows = MOST_ROWS; r == 0; s.rows--) {
+		pm_text_clear(&text);
+		s.j = (struct pm_json){.out = &text};
+		r = add_all(&s, err);
+		if (text.failed || text.len < MOST_BYTES || s.rows == 0)
+			break;
+	}
+	pm_text_bytes(out, pm_text_view(&text));
+	pm_text_char(out, '\n');
+	pm_text_end(&text, out);
+	return r < 0 ? r : pm_text_status(out);
+}
