@@ -31,15 +31,21 @@ static int64_t take_number(struct pm_v8 *t, int scale)
 	return how == PM_DECIMAL_NONE || how == PM_DECIMAL_BEYOND ? PM_V8_NO_NUMBER : number;
 }
 
+/* A text of its own. */
+static uint32_t text_of(struct pm_v8 *t, struct pm_bytes text)
+{
+	uint32_t i = pm_strtab_add(&t->texts, text);
+	if (i == PM_NONE)
+		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the names");
+	return i == PM_NONE ? 0 : i;
+}
+
 /* The next value as a text of its own, 0 if it is none. */
 static uint32_t take_text(struct pm_v8 *t)
 {
 	struct pm_scan_value v;
 	pm_scan_value(t->s, &v);
-	uint32_t i = pm_strtab_add(&t->texts, pm_rec_json_text(t->r, &v, &t->scratch));
-	if (i == PM_NONE)
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the names");
-	return i == PM_NONE ? 0 : i;
+	return text_of(t, pm_rec_json_text(t->r, &v, &t->scratch));
 }
 
 /* The number of a node's id. PM_NONE: not an id. */
@@ -191,13 +197,9 @@ static uint32_t intern_frame(struct pm_v8 *t, const struct pm_v8_frame *f)
 	return (uint32_t)t->n_frames++;
 }
 
-/* Begins the node that is next, an object; its parent is a node or PM_NONE. */
-static bool open_node(struct pm_v8 *t, uint32_t parent)
+static struct pm_v8_node new_node(uint32_t parent)
 {
-	if (!pm_v8_room(t, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes)) ||
-		!pm_v8_room(t, &t->levels, t->depth, &t->level_room, sizeof(*t->levels)))
-		return false;
-	t->nodes[t->n_nodes] = (struct pm_v8_node){.id = PM_V8_NO_NUMBER,
+	return (struct pm_v8_node){.id = PM_V8_NO_NUMBER,
 		.number = PM_NONE,
 		.frame = PM_NONE,
 		.parent = parent,
@@ -205,6 +207,15 @@ static bool open_node(struct pm_v8 *t, uint32_t parent)
 		.context = PM_NONE,
 		.hits = PM_V8_NO_NUMBER,
 		.bytes = PM_V8_NO_NUMBER};
+}
+
+/* Begins the node that is next, an object; its parent is a node or PM_NONE. */
+static bool open_node(struct pm_v8 *t, uint32_t parent)
+{
+	if (!pm_v8_room(t, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes)) ||
+		!pm_v8_room(t, &t->levels, t->depth, &t->level_room, sizeof(*t->levels)))
+		return false;
+	t->nodes[t->n_nodes] = new_node(parent);
 	t->levels[t->depth++] = (struct pm_v8_level){.node = (uint32_t)t->n_nodes++};
 	return pm_scan_enter(t->s);
 }
@@ -399,4 +410,33 @@ bool pm_v8_is_heap(const struct pm_v8 *t)
 const char *pm_v8_layout(const struct pm_v8 *t)
 {
 	return t->has_bytes ? "heap" : t->is_old ? "nested nodes" : "list of nodes";
+}
+
+void pm_v8_add_node(
+	struct pm_v8 *t, int64_t id, int64_t parent, const struct pm_rec_function *function)
+{
+	struct pm_v8_frame frame = {.name = text_of(t, function->name),
+		.url = text_of(t, function->file),
+		.line = function->line,
+		.column = function->column};
+	if (!pm_v8_room(t, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes)))
+		return;
+	struct pm_v8_node n = new_node(PM_NONE);
+	n.id = id;
+	n.number = number_of(t, id);
+	n.parent_number = parent < 0 ? PM_NONE : number_of(t, parent);
+	n.frame = intern_frame(t, &frame);
+	if (n.number != PM_NONE)
+		t->node_of[n.number] = (uint32_t)t->n_nodes;
+	t->nodes[t->n_nodes++] = n;
+}
+
+void pm_v8_add_sample(struct pm_v8 *t, int64_t id, int64_t time_ns)
+{
+	if (!pm_v8_room(t, &t->samples, t->n_samples, &t->sample_room, sizeof(*t->samples)) ||
+		!pm_v8_room(t, &t->times, t->n_times, &t->time_room, sizeof(*t->times)))
+		return;
+	t->absolute = true;
+	t->samples[t->n_samples++] = id < 0 ? PM_NONE : number_of(t, id);
+	t->times[t->n_times++] = time_ns;
 }

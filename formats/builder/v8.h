@@ -21,6 +21,14 @@ void pm_v8_free(struct pm_v8 *v);
  */
 bool pm_v8_read(struct pm_v8 *v, struct pm_scan *s, struct pm_bytes key, bool more);
 
+/*
+ * A node by its id, and a sample of one, from sources that have them in another form: ids are not
+ * negative; no parent, or no node, is -1. Such a profile has no other nodes or samples.
+ */
+void pm_v8_add_node(
+	struct pm_v8 *v, int64_t id, int64_t parent, const struct pm_rec_function *function);
+void pm_v8_add_sample(struct pm_v8 *v, int64_t id, int64_t time_ns);
+
 /* What was read so far. */
 bool pm_v8_has_functions(const struct pm_v8 *v);
 bool pm_v8_has_samples(const struct pm_v8 *v); /* with times */

@@ -188,89 +188,6 @@ static uint32_t function_of(struct tev_reading *t, const struct tev_event *e)
 	return particular ? particular_function(t, e, plain) : plain;
 }
 
-/* ---- processes and threads ---- */
-
-static void put_id(struct pm_text *key, const struct tev_id *id)
-{
-	pm_text_char(key, id->is_text ? 't' : 'n');
-	if (id->is_text)
-		pm_text_bytes(key, id->text);
-	else
-		pm_text_i64(key, id->number);
-	pm_text_char(key, '\0');
-}
-
-static struct pm_bytes name_of_id(struct tev_reading *t, const struct tev_id *id)
-{
-	struct pm_scan_value v = {.kind = PM_SCAN_TEXT, .escaped = id->escaped, .text = id->text};
-	return id->is_text ? text_of(t, &v) : (struct pm_bytes){0};
-}
-
-static uint32_t process_of(struct tev_reading *t, const struct tev_id *pid)
-{
-	pm_text_clear(&t->key);
-	put_id(&t->key, pid);
-	uint32_t known = t->process_keys.n;
-	uint32_t i = intern(t, &t->process_keys, pm_text_view(&t->key));
-	if (i != known)
-		return i < t->n_processes ? i : PM_NONE;
-	if (!tev_room(t, &t->processes, i, &t->process_room, sizeof(*t->processes)))
-		return PM_NONE;
-	t->processes[i] = (struct tev_process){.is_text = pid->is_text,
-		.pid = pid->number,
-		.text = name_of_id(t, pid),
-		.last = TEV_NO_NUMBER};
-	struct tev_process *p = &t->processes[i];
-	p->is_comment = pid->is_text && (is(p->text, "Spans") || is(p->text, "Traces"));
-	t->n_processes = i + 1u;
-	return i;
-}
-
-/* The thread of an event: no pid is 0, no tid is the pid. PM_NONE after a failure. */
-static uint32_t thread_of(struct tev_reading *t, const struct tev_event *e)
-{
-	struct tev_id pid = e->pid, tid = e->tid;
-	if (pid.is_absent)
-		pid = (struct tev_id){.number = 0};
-	if (tid.is_absent)
-		tid = pid;
-	uint32_t *slot = NULL, i = (uint32_t)t->n_threads;
-	bool fresh;
-	if (!pid.is_text && !tid.is_text && pid.number == (int32_t)pid.number &&
-		tid.number == (int32_t)tid.number) {
-		uint64_t key = (uint64_t)(uint32_t)pid.number << 32 | (uint32_t)tid.number;
-		slot = pm_map_put(&t->numbered, key, i, &fresh);
-	} else {
-		pm_text_clear(&t->key);
-		put_id(&t->key, &pid);
-		put_id(&t->key, &tid);
-		uint32_t known = t->thread_keys.n;
-		uint32_t k = intern(t, &t->thread_keys, pm_text_view(&t->key));
-		if (k == PM_NONE ||
-			!tev_room(t, &t->key_threads, k, &t->key_thread_room,
-				sizeof(*t->key_threads)))
-			return PM_NONE;
-		slot = &t->key_threads[k];
-		fresh = k == known;
-		*slot = fresh ? i : *slot;
-	}
-	if (!slot || t->key.failed)
-		tev_no_memory(t);
-	if (!slot || !fresh)
-		return slot && *slot < t->n_threads ? *slot : PM_NONE;
-	uint32_t process = process_of(t, &pid);
-	if (process == PM_NONE ||
-		!tev_room(t, &t->threads, i, &t->thread_room, sizeof(*t->threads)))
-		return PM_NONE;
-	t->threads[t->n_threads++] = (struct tev_thread){.is_text = tid.is_text,
-		.tid = tid.number,
-		.text = name_of_id(t, &tid),
-		.process = process,
-		.last = TEV_NO_NUMBER,
-		.first_call = PM_NONE};
-	return i;
-}
-
 /* ---- events ---- */
 
 static void read_metadata(struct tev_reading *t, const struct tev_event *e)
@@ -278,7 +195,7 @@ static void read_metadata(struct tev_reading *t, const struct tev_event *e)
 	bool process = is(e->name.text, "process_name");
 	if (!process && !is(e->name.text, "thread_name"))
 		return;
-	uint32_t thread = thread_of(t, e);
+	uint32_t thread = tev_thread_of(t, e);
 	struct pm_scan_value name = tev_member(&e->args, "name");
 	if (thread == PM_NONE || name.kind != PM_SCAN_TEXT)
 		return;
@@ -385,7 +302,7 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 		tev_note(&t->no_ts, e->at);
 		return;
 	}
-	uint32_t thread = thread_of(t, e);
+	uint32_t thread = tev_thread_of(t, e);
 	if (thread == PM_NONE)
 		return;
 	if (t->processes[t->threads[thread].process].is_comment ||
@@ -488,6 +405,14 @@ static void read_top_key(struct tev_reading *t, struct pm_bytes key)
 	struct pm_scan_value v;
 	bool base = is(key, "baseTimeNanoseconds"), unit = is(key, "displayTimeUnit");
 	bool name = is(key, "traceName");
+	if (is(key, "stackFrames")) {
+		tev_stack_frames(t);
+		return;
+	}
+	if (is(key, "samples")) {
+		tev_stack_samples(t);
+		return;
+	}
 	if (!base && !unit && !name) {
 		pm_scan_skip(&t->s);
 		return;
@@ -578,6 +503,7 @@ static void reading_done(struct tev_reading *t)
 	pm_arena_done(&t->arena);
 	tev_values_free(t->values);
 	tev_sampled_done(t);
+	tev_stacks_done(t);
 	free(t->counters);
 	free(t->numbers);
 	free(t->links);
@@ -602,10 +528,12 @@ int tev_read(struct pm_recording *r, struct pm_error *err)
 	t->function_keys.arena = t->thread_keys.arena = &t->arena;
 	t->process_keys.arena = t->async_keys.arena = &t->arena;
 	t->counter_keys.arena = t->sampled_keys.arena = &t->arena;
+	t->frame_keys.arena = &t->arena;
 	t->values = tev_values_new(t);
 	int e = read_file(t, err);
 	if (e == 0 && pm_rec_goes_on(r))
 		e = tev_values_check(t, err);
+	tev_stacks_end(t);
 	if (e == 0 && pm_rec_goes_on(r))
 		tev_place(t);
 	if (e == 0 && pm_rec_goes_on(r))

@@ -26,6 +26,17 @@ bool tev_is_sampled(const struct tev_event *e)
 		is(e->name.text, "CpuProfile");
 }
 
+struct pm_v8 *tev_sampled_new(struct tev_reading *t, uint32_t thread)
+{
+	if (!tev_room(t, &t->sampled, t->n_sampled, &t->sampled_room, sizeof(*t->sampled)))
+		return NULL;
+	struct pm_v8 *v8 = pm_v8_new(t->r);
+	if (v8)
+		t->sampled[t->n_sampled++] =
+			(struct tev_sampled){.v8 = v8, .thread = thread, .seq = t->n_events};
+	return v8;
+}
+
 /* The profile that an event is of: by process and id, but a whole one is its own. */
 static struct tev_sampled *profile_of(
 	struct tev_reading *t, const struct tev_event *e, uint32_t thread)
@@ -44,13 +55,8 @@ static struct tev_sampled *profile_of(
 		tev_no_memory(t);
 		return NULL;
 	}
-	if (i == t->n_sampled) {
-		if (!tev_room(t, &t->sampled, i, &t->sampled_room, sizeof(*t->sampled)))
-			return NULL;
-		t->sampled[i] = (struct tev_sampled){
-			.v8 = pm_v8_new(t->r), .thread = thread, .seq = t->n_events};
-		t->n_sampled += t->sampled[i].v8 != NULL;
-	}
+	if (i == t->n_sampled && !tev_sampled_new(t, thread))
+		return NULL;
 	return i < t->n_sampled ? &t->sampled[i] : NULL;
 }
 

@@ -3,12 +3,14 @@
  *
  *	event.c    one event: JSON → its fields
  *	nest.c     calls of a thread → lanes on which they nest; begins and ends → calls
+ *	threads.c  processes and threads by their ids
  *	read.c     a file → functions, threads, calls, begins and ends
  *	place.c    these → threads with lanes, contexts, costs, traces
  *	counters.c numbers over time
  *	raw.c      events as they are stored
  *	values.c   numbers of calls that are quantities (-o values)
  *	sampled.c  CPU profiles of V8 among the events
+ *	stacks.c   samples beside the events
  *	gpu.c      tables of what GPUs did
  *	format.c   recognises it
  */
@@ -245,6 +247,11 @@ struct tev_reading {
 	struct tev_sampled *sampled; /* of sampled.c */
 	size_t n_sampled, sampled_room;
 
+	struct pm_strtab frame_keys;
+	struct tev_frame *frames; /* of stacks.c, by key */
+	struct tev_stack *stacks;
+	size_t n_frames, frame_room, n_stacks, stack_room;
+
 	struct tev_problem no_event, no_ts, no_dur, crowded, too_long;
 	struct tev_paired paired;
 
@@ -273,6 +280,11 @@ static inline void tev_note(struct tev_problem *p, uint64_t at)
 }
 
 int tev_read(struct pm_recording *r, struct pm_error *err);
+
+/* ---- threads.c ---- */
+
+/* The thread of an event: no pid is 0, no tid is the pid. PM_NONE after a failure. */
+uint32_t tev_thread_of(struct tev_reading *t, const struct tev_event *e);
 
 /* ---- counters.c ---- */
 
@@ -306,6 +318,17 @@ bool tev_sampled_has(const struct tev_reading *t);
 /* Tells the recording of them, after all calls; `only`: there are none. */
 void tev_sampled_place(struct tev_reading *t, bool only);
 void tev_sampled_done(struct tev_reading *t);
+
+/* A profile of a thread, to be filled; NULL after a failure. */
+struct pm_v8 *tev_sampled_new(struct tev_reading *t, uint32_t thread);
+
+/* ---- stacks.c ---- */
+
+/* Read the value of `stackFrames`, and of `samples`; then, at the end, they become profiles. */
+void tev_stack_frames(struct tev_reading *t);
+void tev_stack_samples(struct tev_reading *t);
+void tev_stacks_end(struct tev_reading *t);
+void tev_stacks_done(struct tev_reading *t);
 
 /* ---- gpu.c ---- */
 

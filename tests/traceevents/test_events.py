@@ -145,6 +145,23 @@ class Events(unittest.TestCase):
         self.assertEqual([(row["path"], row["thread_name"], row["samples"]) for row in self.rows(events, "threads.csv")],
                          [("threads/process=1/thread=1", "Main", "8")])
 
+    def test_samples_with_stack_frames(self):
+        frames = {"1": {"name": "[root]", "category": "root"}, "2": {"name": "global", "parent": 1, "funcLine": "1"},
+                  "3": {"name": "render", "parent": "2", "funcLine": "10"}, "5": {"name": "loop", "parent": 5}}
+        samples = [{"cpu": "-1", "ts": ts, "pid": 1, "tid": tid, "weight": "1", "sf": sf}
+                   for ts, tid, sf in (("100", "1", 3), (250, 1, "2"), (300, 2, 3), (310, 1, 9), (320, 1, 3), (330, 1, 1), (400, 2, 5), (450, 2, 2))]
+        for events in ([], [event("X", "f", 100, dur=300)]):
+            for text in (json.dumps({"traceEvents": events, "samples": samples, "stackFrames": frames}),
+                         json.dumps({"stackFrames": frames, "samples": samples, "traceEvents": events})):
+                quantity = "sampled_ns" if events else "time_ns"
+                self.assertEqual({(row["name"], row["line"], row[quantity + "_excl"], row[quantity + "_incl"])
+                                  for row in self.rows(text, "functions.csv") if row["name"] != "f"},
+                                 {("render", "10", "260000", "260000"), ("global", "1", "60000", "320000"),
+                                  ("[root]", "", "0" if events == [] else "", "320000"), ("loop", "", "50000", "50000")})
+                self.assertEqual([row["path"] for row in self.rows(text, "threads.csv") if row[quantity + "_incl"]],
+                                 [f"threads/process=1/thread={tid}" + ("/sampled=1" if events else "") for tid in (1, 2)])
+                self.assertIn("1 samples of nodes that are not there", self.cat(text, "damage.csv"))
+
     def test_deep_samples_end_in_bounded_traces(self):
         nodes = [{"id": 2 * i + k, "callFrame": {"functionName": f"f{k}", "url": ""}, **({"parent": 2 * i + k - 2} if i else {})}
                  for i in range(2000) for k in (0, 1)]
