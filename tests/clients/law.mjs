@@ -8,7 +8,7 @@ const browser = await puppeteer.launch({ executablePath, headless: true, args: [
 const page = await browser.newPage();
 const errors = [];
 page.on("pageerror", error => errors.push(String(error)));
-const found = { cells: new Set(), shares: new Set(), totals: new Set(), rows: new Set(), times: new Set(), strays: new Set() };
+const found = { cells: new Set(), shares: new Set(), totals: new Set(), rows: new Set(), args: new Set(), times: new Set(), strays: new Set() };
 
 async function look(where) {
   await page.evaluate(async () => {
@@ -26,12 +26,13 @@ async function look(where) {
     return {
       cells: all("data-cell", e => [e.textContent, e.dataset.cell]), shares: all("data-share", e => [e.textContent, e.dataset.share, Number(e.dataset.whole)]),
       totals: all("data-total", e => [e.textContent, e.dataset.total, Number(e.dataset.whole)]), rows: all("data-rows", e => [e.textContent, e.dataset.rows]),
+      args: all("data-args", e => [e.dataset.args, [...e.querySelectorAll("tr")].map(r => [r.cells[0].textContent, r.cells[1].textContent])]),
       times: all("data-time", e => [Number(e.dataset.time), e.dataset.thread, [...main.querySelectorAll(".path .name")].map(n => n.textContent)]),
       alerts: [...main.querySelectorAll("[role=alert]")].map(e => e.textContent), strays };
   });
   for (const alert of shown.alerts) errors.push(`${where}: ${alert}`);
   for (const stray of shown.strays) found.strays.add(JSON.stringify([where, stray]));
-  for (const kind of ["cells", "shares", "totals", "rows", "times"]) for (const claim of shown[kind]) found[kind].add(JSON.stringify(claim));
+  for (const kind of ["cells", "shares", "totals", "rows", "args", "times"]) for (const claim of shown[kind]) found[kind].add(JSON.stringify(claim));
 }
 
 async function visit(hash) {

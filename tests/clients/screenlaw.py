@@ -142,6 +142,10 @@ def violations(shown, folder):
     for text, path in shown["rows"]:
         if int(text.replace(",", "")) != len(tables.rows(path)):
             found.append(f"{text} rows of {path}: {len(tables.rows(path))}")
+    for seq, told in shown["args"]:
+        wanted = json.loads(tables.matching("raw/events.csv", {"seq": seq})[0]["args"])
+        if told != [[k, v if isinstance(v, str) and v else json.dumps(v, separators=(",", ":"))] for k, v in wanted.items()]:
+            found.append(f"{told} for event {seq}: {wanted}")
     for time, thread, names in shown["times"]:
         if names and not ran(tables, time, thread, names):
             found.append(f"{thread} at {time} ns: {names}")

@@ -299,7 +299,7 @@ static void test_calls_are_in_the_tiles_of_their_time(void **state)
 	assert_has(m, "time-2-0-63", "\"rows\":[[0,0,400,-1,600]]");
 	assert_has(m, "time-3-0-63", "\"rows\":[[0,-1,600,0,400]]");
 	assert_has(m, "time-6-0-63", "\"rows\":[[0,-1,1000]]");
-	assert_has(m, "stack-3-0", "\"cells\":[-1,600,-1,0,400,");
+	assert_has(m, "stack-3-0", "\"cells\":[-1,600,-1,-1,0,400,");
 	views_done(m, f);
 }
 

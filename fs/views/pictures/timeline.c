@@ -152,6 +152,8 @@ static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct
 	if (i == N || t->middle[i] >= end) {
 		i = cell_of(t, call->time_ns);
 		brief[i] |= cells[i] == PM_NONE;
+		if (cells[i] == PM_NONE && t->seq)
+			t->seq[i] = call->seq;
 		if (cells[i] == PM_NONE)
 			cells[i] = context;
 		return;
@@ -159,6 +161,8 @@ static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct
 	for (; i < N && t->middle[i] < end; i++) {
 		cells[i] = context;
 		brief[i] = false;
+		if (t->seq)
+			t->seq[i] = call->seq;
 	}
 }
 
@@ -216,12 +220,14 @@ static void choose_rows(struct pmfs_timeline *t)
 		t->thread[t->n_rows++] = t->thread[i];
 }
 
-static int make_cells(struct pmfs_timeline *t)
+/* `numbered`: there is one row at most. */
+static int make_cells(struct pmfs_timeline *t, bool numbered)
 {
 	size_t n_cells = ((size_t)t->n_rows + 1) * N;
 	t->context = malloc(n_cells * sizeof(*t->context));
 	t->brief = calloc(n_cells, sizeof(*t->brief));
-	if (!t->context || !t->brief)
+	t->seq = numbered ? calloc(N, sizeof(*t->seq)) : NULL;
+	if (!t->context || !t->brief || (numbered && !t->seq))
 		return -ENOMEM;
 	for (size_t i = 0; i < n_cells; i++)
 		t->context[i] = PM_NONE;
@@ -377,7 +383,7 @@ static int read_timeline(struct pmfs_model *m, uint32_t thread,
 			 : lay_out_rows(&t, p, threads, thread, err);
 	for (uint32_t i = 0; i < N; i++)
 		t.middle[i] = time_between(&t, 2 * i + 1, 2 * N);
-	if (e == 0 && make_cells(&t) < 0)
+	if (e == 0 && make_cells(&t, part && part->one && p->traces_are_calls) < 0)
 		e = pmfs_no_memory(err);
 	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
 		struct reader r = reader_of(p, threads, t.thread[i]);
@@ -407,5 +413,6 @@ void pmfs_timeline_done(struct pmfs_timeline *t)
 	free(t->thread);
 	free(t->context);
 	free(t->brief);
+	free(t->seq);
 	*t = (struct pmfs_timeline){.tree = NULL};
 }

@@ -24,6 +24,8 @@ struct pmfs_timeline {
 	uint64_t begin, end; /* ns as stored; begin <= end */
 	uint32_t *context;   /* by cell: the context (index) in its middle, or PM_NONE */
 	bool *brief;         /* by cell: it ran only before or after the middle */
+	uint64_t *seq;       /* by cell: the number of the call's event; NULL unless one thread's
+			      * part of calls was asked for */
 	bool is_last;        /* what begins at `end` belongs to this part: there is none after it */
 
 	uint64_t middle[PMFS_TIMELINE_POINTS]; /* times */

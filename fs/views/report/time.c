@@ -258,18 +258,21 @@ static int write_frames(struct pmfs_report *r, struct tile *t, struct pm_error *
 static int write_stacks(struct pmfs_report *r, struct tile *t, struct pm_error *err)
 {
 	const uint32_t *cells = t->timeline.context;
+	const uint64_t *seq = t->timeline.seq;
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "cells");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0, end; t->timeline.n_rows > 0 && i < N; i = end) {
 		uint32_t number = 0;
-		for (end = i + 1; end < N && cells[end] == cells[i];)
+		for (end = i + 1;
+			end < N && cells[end] == cells[i] && (!seq || seq[end] == seq[i]);)
 			end++;
 		if (cells[i] != PM_NONE && add_path(t, cells[i], &number) < 0)
 			return pmfs_no_memory(err);
 		pm_json_i64(&r->json, cells[i] == PM_NONE ? -1 : (int64_t)number);
 		pm_json_u64(&r->json, end - i);
 		pm_json_i64(&r->json, cells[i] == PM_NONE ? -1 : (int64_t)cells[i]);
+		pm_json_i64(&r->json, cells[i] == PM_NONE || !seq ? -1 : (int64_t)seq[i]);
 	}
 	pm_json_close(&r->json, ']');
 	int e = write_frames(r, t, err);
@@ -280,8 +283,8 @@ static int write_stacks(struct pmfs_report *r, struct tile *t, struct pm_error *
 }
 
 /*
- * Of a thread: runs of cells as the innermost frame, how many cells, and the context; and how the
- * frames lie within each other.
+ * Of a thread: runs of cells as the innermost frame, how many cells, the context, and the number of
+ * the call's event or -1; and how the frames lie within each other.
  */
 int pmfs_report_stack(struct pmfs_report *r, struct pm_error *err)
 {

@@ -14,7 +14,7 @@ function stackTile(data) {
   if (stackTiles.has(data)) return stackTiles.get(data);
   const { frames, names } = data, rows = [], contexts = [];
   for (let i = 0; i < frames.length; i += 3) contexts.push(frames[i], frames[i + 2]);
-  for (let i = 0, cell = 0; i < data.cells.length; i += 3) {
+  for (let i = 0, cell = 0; i < data.cells.length; i += 4) {
     const path = [];
     for (let f = data.cells[i]; f >= 0; f = frames[3 * f + 1]) path.unshift(f);
     path.forEach((f, level) => {
@@ -399,11 +399,31 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       return runs[i] < 0 ? null : { context: ready.data.contexts[2 * runs[i]], name: ready.data.names[ready.data.contexts[2 * runs[i] + 1]][0], from: ready.from + cell * cellTime, to: ready.from + (cell + runs[i + 1]) * cellTime };
     return null;
   }
+  /* What the traced program said about a call: its row of raw/events.csv, as far as that is not far down. */
+  async function toldBy(seq) {
+    const doc = documentsOf(/^raw\/events\.csv$/)[0];
+    if (!doc || !(seq >= 0) || seq > 500000 || pm.sent || state.win) return null;
+    for (let chunk = Math.floor(seq / CHUNK); chunk >= 0; chunk--) { /* what is no event has no row */
+      const data = await pm.load(`table-${doc[0]}-${chunk}`), at = data ? data.columns.indexOf("args") : -1, row = at < 0 ? null : data.rows.find(r => r[0] === seq);
+      if (at < 0 || data.rows.length && data.rows[0][0] <= seq && !row) return null;
+      if (row) return row[at];
+    }
+    return null;
+  }
+  /* Of a call that was clicked, its arguments: a table, if they are JSON as it should be. */
+  async function showArguments(seq, place) {
+    const text = await toldBy(seq);
+    if (!text || text === "{}") return;
+    let named = null;
+    try { named = JSON.parse(text); } catch { /* as it is */ }
+    const told = value => typeof value === "string" && value ? value : JSON.stringify(value);
+    place.append(h("h3", {}, "Arguments"), h("div", { class: "plainfacts", "data-args": seq }, named && typeof named === "object" ? facts(Object.entries(named).slice(0, 200).map(([key, value]) => [key.slice(0, 200), told(value).slice(0, 4000)])) : h("code", {}, text.slice(0, 4000))));
+  }
   /* The context of a thread at a part of the time, which may be below the innermost function: a line of it. */
-  function sampleAt(thread, at) {
-    const tile = tilesOf(thread).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, thread), cells = ready ? ready.data.cells : [];
-    for (let i = 0, end = 0; i < cells.length; i += 3)
-      if (ready.from + (end += cells[i + 1]) * (ready.to - ready.from) / TILE > at) return cells[i] < 0 ? null : { context: cells[i + 2] };
+  async function sampleAt(thread, tile, at) {
+    const { cells } = await pm.load(`stack-${2 ** tile.level + tile.i}-${thread}`);
+    for (let i = 0, end = 0; i < cells.length; i += 4)
+      if (tile.from + (end += cells[i + 1]) * (tile.to - tile.from) / TILE > at) return cells[i] < 0 ? null : { context: cells[i + 2], seq: cells[i + 3] };
     return null;
   }
   function closePath() {
@@ -417,21 +437,16 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     detail.hidden = state.t === undefined;
     split.classList.toggle("with", !detail.hidden);
     if (detail.hidden) return;
-    const at = partOf(Number(state.t)), row = one < 0 ? Math.min(state.row || 0, rows - 1) : 0, thread = stacked ? lanes[row][0] : 0;
-    let found = null;
-    if (!stacked) {
-      await Promise.all(tilesOf(pageOf(row)).map(tile => pm.load(tile.key)));
-      found = cellAt(row, at);
-    } else { /* the deepest level there */
-      await Promise.all(tilesOf(thread).map(tile => pm.load(tile.key)));
-      found = sampleAt(thread, at);
-    }
-    const n = stacked ? thread : numbers[row], t = all && all[n], path = found ? await pm.load(`path-${found.context}`) : [];
+    const at = partOf(Number(state.t)), row = one < 0 ? Math.min(state.row || 0, rows - 1) : 0, tile = tilesOf(pageOf(row)).find(t => t.from <= at && at < t.to);
+    if (!tile) { detail.replaceChildren(note("What was clicked is not in sight.")); return; }
+    const shown = await pm.load(tile.key), n = stacked ? lanes[row][0] : shown.rows[within(row)][0], found = pm.sent && !stacked ? cellAt(row, at) : await sampleAt(n, tile, at), t = all && all[n], path = found ? await pm.load(`path-${found.context}`) : [];
+    const more = h("section", {});
+    if (found) showArguments(found.seq, more).catch(() => {});
     detail.replaceChildren(
       h("div", { class: "headline" }, h("h2", {}, h("span", { "data-time": state.t, "data-thread": t ? t.directory : "" }, exactTime(Number(state.t)))), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: closePath }, "×")),
-      t ? h("p", { class: "links" }, h("span", { class: "name" }, t.path), one < 0 ? [" ", link({ thread: n, t: state.t, row: undefined }, "its call path over time"), " ", stacked ? "" : h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread: n }, "its functions")) : "",
+      t ? h("p", { class: "links" }, h("span", { class: "where" }, t.path), one < 0 ? [" ", link({ thread: n, t: state.t, row: undefined }, "its call path over time"), " ", stacked ? "" : h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread: n }, "its functions")) : "",
       found ? h("ol", { class: "path" }, path.map(row => h("li", {}, h("span", { class: "fn" }, row[10] >= 0 ? swatch(row[11]) : h("span", { class: "swatch" }), link({ view: "tree", up: undefined, ctx: row[0], thread: -1 }, nameOf(row[2]))),
-        h("span", { class: "soft" }, lineLink(row[12], row[6], row[7]), ...(row[10] >= 0 ? [" ", link({ view: "functions", fn: row[10], thread: -1 }, h("span", { title: "the function", "aria-label": "the function" }, "ƒ"))] : []))))) : note("Nothing ran there."));
+        h("span", { class: "soft" }, lineLink(row[12], row[6], row[7]), ...(row[10] >= 0 ? [" ", link({ view: "functions", fn: row[10], thread: -1 }, h("span", { title: "the function", "aria-label": "the function" }, "ƒ"))] : []))))) : note("Nothing ran there."), more);
   }
   function pin(row) {
     pins = pins.includes(row) ? pins.filter(p => p !== row) : [...pins, row].slice(-8);
