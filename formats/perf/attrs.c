@@ -264,7 +264,7 @@ void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 	/* By number, as perf names them; with the key of those that are facts of info.json. */
 	static const struct {
 		const char *name, *fact;
-	} known[] = {[1] = {"tracing data", NULL},
+	} known[] = {[TRACING] = {"tracing data", NULL},
 		[BUILD_ID] = {"build ids", NULL},
 		[HOSTNAME] = {"host name", "host"},
 		[OSRELEASE] = {"kernel", "kernel"},
@@ -305,7 +305,9 @@ void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 		f->features[f->n_features++] = row;
 	if (is_known && known[feature].fact && row.value.len)
 		pm_rec_fact(f->r, known[feature].fact, pm_cell_text(row.value));
-	if (feature == BUILD_ID)
+	if (feature == TRACING)
+		perf_take_tracing(f, b);
+	else if (feature == BUILD_ID)
 		take_build_ids(f, b);
 	else if (feature == HOSTNAME)
 		f->host = row.value;

@@ -118,6 +118,7 @@ static void take_sample(struct perf *f, const struct perf_place *place)
 		.context = perf_context_of(f, t, &s, mode),
 		.time = s.time};
 	for_values(f, &s, &at, spend);
+	perf_take_traced(f, &s);
 	if (s.branches.len)
 		perf_take_branches(f, &s, mode);
 }
@@ -328,6 +329,9 @@ static void perf_done(struct perf *f)
 	free(f->chain);
 	free(f->branches);
 	free(f->features);
+	free(f->traced);
+	free(f->trace_events);
+	pm_map_done(&f->trace_index);
 	pm_map_done(&f->branch_index);
 	for (size_t i = 0; i < f->n_modules; i++) {
 		for (size_t k = 0; k < 3; k++)
@@ -365,6 +369,7 @@ static int finish(struct perf *f)
 		perf_in_order(f, take_record);
 		perf_say_missing(f);
 		perf_add_raw(f);
+		perf_add_traced(f);
 		say_facts(f);
 	}
 	return e;

@@ -31,7 +31,8 @@ enum {
 };
 
 enum perf_feature {
-	BUILD_ID = 2,
+	TRACING = 1,
+	BUILD_ID,
 	HOSTNAME,
 	OSRELEASE,
 	VERSION,
@@ -245,6 +246,11 @@ struct perf {
 	struct pm_map branch_index; /* two locations → branch */
 	struct perf_branch *branches;
 	size_t n_branches, branches_room;
+	struct pm_map trace_index;              /* number of a tracepoint → its description */
+	struct perf_trace_event **trace_events; /* of the recording's memory */
+	size_t n_trace_events, trace_events_room;
+	struct perf_traced *traced; /* samples of tracepoints */
+	size_t n_traced, traced_room;
 	struct perf_feature_row *features;
 	size_t n_features, features_room;
 	struct pm_paths paths; /* of locations */
@@ -269,9 +275,9 @@ struct perf_sample {
 	const struct perf_event *event;
 	uint64_t ip, pid, tid, time, period;
 	bool has_ip, has_tid, has_period;
-	struct pm_bytes chain, read, branches; /* as stored */
-	uint64_t abi;                          /* of the registers: 2 for 64 bits */
-	struct pm_bytes registers, stack;      /* of the thread outside of the kernel; as stored */
+	struct pm_bytes chain, read, raw, branches; /* as stored */
+	uint64_t abi;                               /* of the registers: 2 for 64 bits */
+	struct pm_bytes registers, stack; /* of the thread outside of the kernel; as stored */
 };
 
 static inline struct pm_cur perf_cur(const struct perf *f, struct pm_bytes b)
@@ -366,6 +372,15 @@ bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sa
 size_t perf_unpacked_limit(size_t packed);
 /* One record after the other; the stream ends with one that cannot be. */
 void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed);
+
+/* ---- tracing.c ---- */
+
+/* Descriptions of tracepoints, as the kernel has them. */
+void perf_take_tracing(struct perf *f, struct pm_bytes b);
+/* What a sample of a tracepoint recorded, if it is described. */
+void perf_take_traced(struct perf *f, const struct perf_sample *s);
+/* raw/events.csv. */
+void perf_add_traced(struct perf *f);
 
 /* ---- order.c ---- */
 

@@ -128,7 +128,7 @@ bool perf_read_sample(const struct perf *f, struct pm_bytes body, struct perf_sa
 	}
 	if (type & RAW) {
 		uint32_t n = pm_cur_u32(&c);
-		pm_cur_bytes(&c, n);
+		s->raw = pm_cur_bytes(&c, n);
 		if (!c.bad && (n + 4) % 8) /* both together are aligned */
 			pm_cur_bytes(&c, 8 - (n + 4) % 8);
 	}
@@ -367,6 +367,8 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 				"what follows a record goes beyond the end");
 			break;
 		}
+		if (type == TRACING_DATA && follows)
+			perf_take_tracing(f, (struct pm_bytes){p + size, (size_t)follows});
 		at += (size_t)(size + follows);
 	}
 	pm_unzstd_free(zstd);

@@ -154,6 +154,33 @@ with tempfile.TemporaryDirectory() as folder:
     check("samples of two events", rows(path, "missing-symbols.csv", "samples", "module"), ["3 /opt/prog"])
 
 
+# Fields of tracepoints, by the descriptions in the file.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    fields = (("unsigned short common_type", 0, 2, 0), ("char comm[8]", 8, 8, 0), ("int nice", 16, 4, 1), ("__data_loc char[] file", 20, 4, 0),
+              ("u8 mask[2]", 24, 2, 0), ("u64 beyond", 4000, 8, 0))
+    described = ("name: made\nID: 77\nformat:\n" + "".join(
+        f"\tfield:{what};\toffset:{at};\tsize:{size};\tsigned:{sign};\n" for what, at, size, sign in fields) + "\nprint fmt: \"\"\n").encode()
+
+    def part(data):
+        return struct.pack("<Q", len(data)) + data
+
+    tracing = (b"\x17\x08\x44tracing0.6\0\0\x08" + struct.pack("<I", 4096) + b"header_page\0" + part(b"x") + b"header_event\0" + part(b"") +
+               struct.pack("<I", 1) + part(b"ftrace") + struct.pack("<I", 1) + b"sched\0" + struct.pack("<I", 1) + part(described))
+    raw = struct.pack("<H6x8siI2s6x8s", 77, b"a \"b\"\0", -5, 32 | 6 << 16, b"\x0f\xf0", b"/tmp/x\0")
+    traced = record(9, 2, struct.pack("<QIII", 0x400010, 7, 8, len(raw)) + raw + b"\0" * (-(4 + len(raw)) % 8))
+    for end in (None, -9):
+        attr = struct.pack("<IIQQQQQQQQQ", 2, 80, 77, 1, 3 | 1 << 10, 0, 0, 0, 0, 0, 0)
+        cut = tracing[:end]
+        with open(path, "wb") as file:
+            bits = (1 << 1).to_bytes(32, "little")
+            file.write(b"PERFILE2" + struct.pack("<8Q", 104, 96, 104, 96, 200, len(traced), 0, 0) + bits + attr + bytes(16) + traced +
+                       struct.pack("<QQ", 216 + len(traced), len(cut)) + cut)
+        want = ['7 8 tracepoint 77 {"comm":"a \\"b\\"","nice":-5,"file":"/tmp/x","mask":"0ff0"}'] if end is None else []
+        check("fields of tracepoints", rows(path, "raw/events.csv", "process", "thread", "event", "fields"), want)
+        check("descriptions that are cut", "end too early" in cat(path, "damage.csv").stdout, end is not None)
+
+
 def zstd(data):
     """A frame of blocks that are stored as they are."""
     blocks = [data[i:i + 100_000] for i in range(0, len(data), 100_000)]
