@@ -40,4 +40,9 @@ void costly_folded_names(void);
 void costly_script_threads(void);
 void costly_pprof_labels(void);
 
+/* Cases of perf.data and callgrind. */
+void costly_perf_runs(void);
+void costly_perf_forks(void);
+void costly_callgrind_orders(void);
+
 #endif
