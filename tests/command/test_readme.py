@@ -28,7 +28,7 @@ MOUNTS = {"before": ["heat"], "filters": ["heat"], "steps": ["-o", "iterations=s
           "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
           "perf": ["../sources/all/builds/before-1.txt"],
           "exact": [f"{name}=../sources/all/builds/callgrind.{name}" for name in ("before", "after")]}
-BLOCKS = ("before", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
+BLOCKS = ("before", "before", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
 BY_NAME = ("steps", "filters", "perf")  # their recipes need windows and filters
 
 

@@ -1,0 +1,524 @@
+/*
+ * One sweep over the traces of a process in the order of time. At each moment n threads wait and r
+ * run: each of these is charged n / r of the time. Instead of charging all r threads whenever
+ * something changes, what one of them would have been charged since the beginning is kept, by kind
+ * of waiting; a thread is charged the difference when it begins to do something else.
+ */
+#include "fs/views/sums/blame.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/affix.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/shortname.h"
+#include "fs/views/sums/threads.h"
+
+const char *const pmfs_wait_names[PMFS_N_WAITS] = {
+	[PMFS_WAIT_BARRIER] = "omp barrier",
+	[PMFS_WAIT_IDLE] = "omp idle",
+	[PMFS_WAIT_OMP] = "omp wait",
+	[PMFS_WAIT_SPIN] = "omp spin",
+	[PMFS_WAIT_CONDITION] = "condition",
+	[PMFS_WAIT_LOCK] = "lock",
+	[PMFS_WAIT_GPU] = "gpu",
+	[PMFS_WAIT_HOST] = "host",
+};
+
+/* ---- what waits ---- */
+
+enum { IS, BEGINS };
+
+/* Names without parameters, versions and __GI_. The first that matches decides. */
+static const struct {
+	uint8_t how;
+	uint8_t kind;
+	const char *name;
+} rules[] = {
+	{IS, PMFS_WAIT_BARRIER, "<omp barrier wait>"},
+	{IS, PMFS_WAIT_IDLE, "<omp idle>"},
+	{IS, PMFS_WAIT_SPIN, "__kmp_wait_template"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_wait_"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_hyper_barrier"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_join_barrier"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_fork_barrier"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_barrier"},
+	{BEGINS, PMFS_WAIT_SPIN, "__kmp_suspend_"},
+	{BEGINS, PMFS_WAIT_SPIN, "gomp_team_barrier_wait"},
+	{BEGINS, PMFS_WAIT_SPIN, "gomp_barrier_wait"},
+	{BEGINS, PMFS_WAIT_SPIN, "gomp_simple_barrier_wait"},
+	{IS, PMFS_WAIT_SPIN, "GOMP_barrier"},
+	{BEGINS, PMFS_WAIT_CONDITION, "pthread_cond_wait"},
+	{BEGINS, PMFS_WAIT_CONDITION, "pthread_cond_timedwait"},
+	{BEGINS, PMFS_WAIT_CONDITION, "pthread_cond_clockwait"},
+	{BEGINS, PMFS_WAIT_CONDITION, "std::condition_variable::wait"},
+	{IS, PMFS_WAIT_CONDITION, "sem_wait"},
+	{IS, PMFS_WAIT_CONDITION, "sem_timedwait"},
+	{IS, PMFS_WAIT_LOCK, "pthread_mutex_lock"},
+	{IS, PMFS_WAIT_LOCK, "__pthread_mutex_lock"},
+	{IS, PMFS_WAIT_LOCK, "pthread_spin_lock"},
+	{IS, PMFS_WAIT_LOCK, "pthread_rwlock_rdlock"},
+	{IS, PMFS_WAIT_LOCK, "pthread_rwlock_wrlock"},
+	{BEGINS, PMFS_WAIT_LOCK, "__lll_lock_wait"},
+	{IS, PMFS_WAIT_LOCK, "std::mutex::lock"},
+	{IS, PMFS_WAIT_LOCK, "omp_set_lock"},
+	{IS, PMFS_WAIT_LOCK, "GOMP_critical_start"},
+	{IS, PMFS_WAIT_GPU, "<gpu sync>"},
+	{IS, PMFS_WAIT_GPU, "cudaDeviceSynchronize"},
+	{IS, PMFS_WAIT_GPU, "cudaStreamSynchronize"},
+	{IS, PMFS_WAIT_GPU, "cudaEventSynchronize"},
+	{IS, PMFS_WAIT_GPU, "cuCtxSynchronize"},
+	{IS, PMFS_WAIT_GPU, "cuStreamSynchronize"},
+	{IS, PMFS_WAIT_GPU, "cuEventSynchronize"},
+	{IS, PMFS_WAIT_GPU, "hipDeviceSynchronize"},
+	{IS, PMFS_WAIT_GPU, "hipStreamSynchronize"},
+	{IS, PMFS_WAIT_GPU, "hipEventSynchronize"},
+	{IS, PMFS_WAIT_GPU, "zeEventHostSynchronize"},
+	{IS, PMFS_WAIT_GPU, "zeCommandQueueSynchronize"},
+	{IS, PMFS_WAIT_GPU, "clFinish"},
+	{IS, PMFS_WAIT_GPU, "clWaitForEvents"},
+};
+
+/* The kind of waiting of a function, or PMFS_N_WAITS. */
+static uint8_t wait_of(struct pm_bytes name)
+{
+	static const char glibc[] = "__GI_", omp[] = "<omp ", wait[] = "wait>";
+	struct pm_bytes bare = pmfs_name_bare(name);
+	const uint8_t *version = bare.len ? memchr(bare.p, '@', bare.len) : NULL;
+	if (version)
+		bare.len = (size_t)(version - bare.p);
+	if (pm_begins_with(bare, glibc))
+		bare = (struct pm_bytes){bare.p + strlen(glibc), bare.len - strlen(glibc)};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].how == IS ? pm_bytes_equal(bare, pm_bytes_of(rules[i].name))
+				       : pm_begins_with(bare, rules[i].name))
+			return rules[i].kind;
+	return pm_begins_with(bare, omp) && pm_ends_with(bare, wait) ? PMFS_WAIT_OMP : PMFS_N_WAITS;
+}
+
+/* What a thread does: waits of that kind, or */
+enum { RUNS = PMFS_N_WAITS, IS_IDLE };
+
+/* By context: the deepest frame that waits decides. The caller frees it. */
+static int find_states(const struct pmfs_identity *id, const uint8_t *categories, uint8_t **ret)
+{
+	const struct pm_tree *tree = id->tree;
+	uint8_t *of_function = malloc((size_t)id->n + 1);
+	uint8_t *state = malloc((size_t)tree->n_contexts + 1);
+	for (uint32_t i = 0; of_function && i < id->n; i++)
+		of_function[i] = wait_of(id->functions[i].name);
+	for (uint32_t i = 0; of_function && state && i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		uint8_t own =
+			pmfs_is_call(id, i) ? of_function[pmfs_function_of(id, i)] : PMFS_N_WAITS;
+		uint8_t above = parent == PM_NONE ? RUNS : state[parent];
+		state[i] = own != PMFS_N_WAITS       ? own
+			: above < PMFS_N_WAITS       ? above
+			: categories[i] == PMFS_IDLE ? IS_IDLE
+						     : RUNS;
+	}
+	free(of_function);
+	*ret = state;
+	if (!of_function)
+		free(state);
+	return of_function && state ? 0 : -ENOMEM;
+}
+
+/* ---- one thread ---- */
+
+enum { BATCH = 128 };
+
+struct reader {
+	uint32_t thread, device; /* device: of the process, + 1; 0: it is one of the host's */
+	uint64_t at;             /* the next sample to be read */
+	uint32_t i, n;           /* in the batch */
+	uint64_t next_ns;        /* when it does something else */
+	uint8_t state;           /* what it does */
+	bool has_begun, has_ended;
+	uint32_t context;
+	double since[PMFS_N_WAITS]; /* what it would have been charged before */
+	struct pm_sample *batch;
+};
+
+struct device {
+	uint64_t number;
+	uint32_t busy; /* streams */
+};
+
+struct sweep {
+	const struct pm_profile *p;
+	const struct pm_threads *threads;
+	const struct pmfs_identity *id;
+	const uint8_t *state;
+	double *charged;            /* by context and kind */
+	double alone[PMFS_N_WAITS]; /* nobody ran */
+	/* Of the process at hand: */
+	struct reader *readers;
+	uint32_t *heap; /* of readers, by next_ns */
+	uint32_t n, n_heap;
+	struct device *devices;
+	size_t n_devices, room_devices;
+	uint64_t now;
+	uint32_t waits[PMFS_N_WAITS], runs; /* threads of the host */
+	uint32_t host, working;             /* that have begun and not ended; streams that work */
+	double each[PMFS_N_WAITS];          /* what a thread would have been charged so far */
+};
+
+static bool is_before(const struct sweep *s, uint32_t a, uint32_t b)
+{
+	return s->readers[a].next_ns < s->readers[b].next_ns;
+}
+
+static void sift(struct sweep *s, uint32_t at)
+{
+	for (uint32_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
+		if (child + 1 < s->n_heap && is_before(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!is_before(s, s->heap[child], s->heap[at]))
+			break;
+		uint32_t other = s->heap[at];
+		s->heap[at] = s->heap[child];
+		s->heap[child] = other;
+	}
+}
+
+/* Time passes, in which nobody does anything else. */
+static void pass(struct sweep *s, uint64_t to)
+{
+	double ns = to > s->now ? (double)(to - s->now) : 0;
+	s->now = to > s->now ? to : s->now;
+	for (unsigned k = 0; k < PMFS_N_WAITS && ns > 0; k++) {
+		uint32_t by = k == PMFS_WAIT_GPU ? s->working : s->runs;
+		double waits = s->waits[k] * ns;
+		if (k == PMFS_WAIT_LOCK || by == 0)
+			s->alone[k] += waits;
+		else
+			s->each[k] += waits / by;
+	}
+}
+
+/* Devices all of whose streams are idle, as long as the host is there. */
+static void count_devices(struct sweep *s)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < s->n_devices; i++)
+		n += s->devices[i].busy == 0;
+	s->waits[PMFS_WAIT_HOST] = s->host > 0 ? n : 0;
+}
+
+/* Whether it is charged that kind of waiting while it runs. */
+static bool is_charged(const struct reader *r, unsigned kind)
+{
+	return (kind == PMFS_WAIT_GPU) == (r->device > 0) && kind != PMFS_WAIT_LOCK;
+}
+
+static void leave(struct sweep *s, struct reader *r)
+{
+	for (unsigned k = 0; k < PMFS_N_WAITS && r->state == RUNS && r->context != PM_NONE; k++)
+		if (is_charged(r, k))
+			s->charged[(size_t)r->context * PMFS_N_WAITS + k] +=
+				s->each[k] - r->since[k];
+	if (r->device > 0 && r->state != IS_IDLE) {
+		s->devices[r->device - 1].busy--;
+		s->working--;
+	} else if (r->device == 0 && r->state == RUNS) {
+		s->runs--;
+	} else if (r->device == 0 && r->state < PMFS_N_WAITS) {
+		s->waits[r->state]--;
+	}
+	r->state = IS_IDLE;
+}
+
+static void enter(struct sweep *s, struct reader *r, uint8_t state, uint32_t context)
+{
+	r->state = r->device > 0 && state != IS_IDLE ? RUNS : state;
+	r->context = context;
+	memcpy(r->since, s->each, sizeof(r->since));
+	if (r->device > 0 && r->state == RUNS) {
+		s->devices[r->device - 1].busy++;
+		s->working++;
+	} else if (r->device == 0 && r->state == RUNS) {
+		s->runs++;
+	} else if (r->device == 0 && r->state < PMFS_N_WAITS) {
+		s->waits[r->state]++;
+	}
+}
+
+/* The next sample: 1, 0 at the end, or a negative errno. */
+static int next_sample(
+	struct sweep *s, struct reader *r, const struct pm_sample **ret, struct pm_error *err)
+{
+	if (r->i == r->n) {
+		if (pm_work_cancelled())
+			return pmfs_no_memory(err);
+		int64_t n = s->p->ops->samples(s->p, r->thread, r->at, r->batch, BATCH, err);
+		if (n <= 0)
+			return (int)n;
+		r->at += (uint64_t)n;
+		r->n = (uint32_t)n;
+		r->i = 0;
+	}
+	*ret = &r->batch[r->i];
+	return 1;
+}
+
+/* The thread does something else now. A trace that cannot be read ends there. */
+static int step(struct sweep *s, struct reader *r, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	const struct pm_sample *sample;
+	leave(s, r);
+	int e = next_sample(s, r, &sample, &why);
+	if (e == -ENOMEM)
+		return pmfs_no_memory(err);
+	if (e <= 0) {
+		r->has_ended = true;
+		s->host -= r->has_begun && r->device == 0;
+		return 0;
+	}
+	if (sample->time_ns > s->now && sample->time_ns > r->next_ns) {
+		r->next_ns = sample->time_ns; /* nothing is known until then */
+		return 0;
+	}
+	if (!r->has_begun)
+		s->host += r->device == 0;
+	r->has_begun = true;
+	uint64_t ns = sample->duration_ns == PM_NO_TIME ? 0 : sample->duration_ns, end;
+	r->next_ns = __builtin_add_overflow(sample->time_ns, ns, &end) ? UINT64_MAX : end;
+	uint32_t context = pm_tree_find_sample(s->id->tree, sample->context);
+	uint8_t state = sample->context == 0 ? IS_IDLE
+		: context == PM_NONE         ? RUNS
+					     : s->state[context];
+	enter(s, r, state, context);
+	r->i++;
+	return 0;
+}
+
+/* ---- one process ---- */
+
+static int sweep_process(struct sweep *s, struct pm_error *err)
+{
+	int r = 0;
+	memset(s->waits, 0, sizeof(s->waits));
+	memset(s->each, 0, sizeof(s->each));
+	s->runs = s->host = s->working = 0;
+	s->now = 0;
+	s->n_heap = 0;
+	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+		const struct pm_sample *sample;
+		int e = next_sample(s, &s->readers[i], &sample, NULL);
+		if (e == -ENOMEM)
+			r = pmfs_no_memory(err);
+		if (e <= 0)
+			continue;
+		s->readers[i].next_ns = sample->time_ns;
+		s->heap[s->n_heap++] = i;
+	}
+	for (uint32_t i = s->n_heap / 2; i-- > 0;)
+		sift(s, i);
+	s->now = s->n_heap ? s->readers[s->heap[0]].next_ns : 0;
+	while (r == 0 && s->n_heap > 0) {
+		struct reader *first = &s->readers[s->heap[0]];
+		pass(s, first->next_ns);
+		r = step(s, first, err);
+		if (first->device > 0 || first->has_ended || s->host <= 1)
+			count_devices(s);
+		if (first->has_ended)
+			s->heap[0] = s->heap[--s->n_heap];
+		sift(s, 0);
+	}
+	return r;
+}
+
+/* A number of the thread's identity that tells processes, or devices, apart; 0 if it has none. */
+static uint64_t identity_of(const struct sweep *s, uint32_t thread, const char *const *keys)
+{
+	const struct pm_thread *t = &s->threads->threads[thread];
+	for (; *keys; keys++)
+		for (uint32_t i = 0; i < t->n_identity; i++)
+			if (strcmp(s->threads->keys[t->identity[i].key], *keys) == 0)
+				return t->identity[i].value + 1;
+	return 0;
+}
+
+static int add_reader(struct sweep *s, uint32_t thread)
+{
+	static const char *const devices[] = {"gpudevice", "gpu_device", "gpucontext", NULL};
+	struct reader *r = &s->readers[s->n++];
+	r->thread = thread;
+	if (pm_time_of(s->threads, thread) != PM_TIME_GPUS)
+		return 0;
+	uint64_t number = identity_of(s, thread, devices);
+	size_t i = 0;
+	while (i < s->n_devices && s->devices[i].number != number)
+		i++;
+	if (i == s->n_devices) {
+		if (pm_list_room(&s->devices, i, &s->room_devices, sizeof(*s->devices)) < 0)
+			return -ENOMEM;
+		s->devices[s->n_devices++] = (struct device){.number = number};
+	}
+	r->device = (uint32_t)i + 1;
+	return 0;
+}
+
+struct member {
+	uint64_t process;
+	uint32_t thread;
+};
+
+static int by_process(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* The threads that have traces, by process. */
+static int list_members(const struct sweep *s, struct member *ret, size_t *ret_n)
+{
+	static const char *const processes[] = {"rank", "process", "pid", NULL};
+	*ret_n = 0;
+	for (uint32_t i = 0; i < s->threads->n; i++)
+		if (s->threads->threads[i].has_trace && !s->threads->threads[i].is_lane)
+			ret[(*ret_n)++] = (struct member){identity_of(s, i, processes), i};
+	return pm_sort(ret, *ret_n, sizeof(*ret), by_process);
+}
+
+static int sweep_all(struct sweep *s, const struct member *members, size_t n, struct pm_error *err)
+{
+	struct pm_sample *batches = malloc((n + 1) * BATCH * sizeof(*batches));
+	s->readers = malloc((n + 1) * sizeof(*s->readers));
+	s->heap = malloc((n + 1) * sizeof(*s->heap));
+	int r = batches && s->readers && s->heap ? 0 : pmfs_no_memory(err);
+	for (size_t from = 0, to; r == 0 && from < n; from = to) {
+		s->n = 0;
+		s->n_devices = 0;
+		for (to = from; to < n && members[to].process == members[from].process; to++) {
+			s->readers[s->n] = (struct reader){
+				.batch = batches + (to - from) * BATCH, .state = IS_IDLE};
+			if (add_reader(s, members[to].thread) < 0)
+				r = pmfs_no_memory(err);
+		}
+		if (r == 0)
+			r = sweep_process(s, err);
+	}
+	free(batches);
+	free(s->readers);
+	free(s->heap);
+	free(s->devices);
+	return r;
+}
+
+/* ---- rows ---- */
+
+struct blame_part {
+	struct pmfs_blame blame;
+	size_t room;
+};
+
+static int add_row(struct blame_part *b, const struct pmfs_blame_row *row)
+{
+	if (pm_list_room(&b->blame.rows, b->blame.n, &b->room, sizeof(*row)) < 0)
+		return -ENOMEM;
+	b->blame.rows[b->blame.n++] = *row;
+	b->blame.whole_ns += row->wait_ns;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pmfs_blame_row *x = a, *y = b;
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns > y->wait_ns ? -1 : 1;
+	if (x->waiting != y->waiting)
+		return x->waiting < y->waiting ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static int list_rows(const struct sweep *s, struct blame_part *b)
+{
+	const struct pm_tree *tree = s->id->tree;
+	size_t n = (size_t)s->id->n * PMFS_N_WAITS;
+	struct pmfs_blame_row *of = calloc(n + 1, sizeof(*of));
+	int r = of ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		for (unsigned k = 0; k < PMFS_N_WAITS; k++) {
+			const double *at = &s->charged[(size_t)i * PMFS_N_WAITS + k];
+			uint32_t function = pmfs_function_of(s->id, i);
+			struct pmfs_blame_row *row = &of[(size_t)function * PMFS_N_WAITS + k];
+			if (*at <= 0)
+				continue;
+			if (row->wait_ns == 0 ||
+				*at > s->charged[(size_t)row->context * PMFS_N_WAITS + k])
+				row->context = i;
+			row->function = function;
+			row->waiting = (enum pmfs_wait)k;
+			row->wait_ns += *at;
+		}
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (of[i].wait_ns > 0)
+			r = add_row(b, &of[i]);
+	for (unsigned k = 0; k < PMFS_N_WAITS && r == 0; k++)
+		if (s->alone[k] > 0)
+			r = add_row(b,
+				&(struct pmfs_blame_row){
+					PM_NONE, PM_NONE, (enum pmfs_wait)k, s->alone[k]});
+	free(of);
+	return r < 0 ? r : pm_sort(b->blame.rows, b->blame.n, sizeof(*b->blame.rows), by_time);
+}
+
+static void blame_done(void *part)
+{
+	struct blame_part *b = part;
+	free(b->blame.rows);
+}
+
+static int blame_fill(void *owner, void *part, struct pm_error *err)
+{
+	struct pmfs_model *m = owner;
+	struct blame_part *b = part;
+	struct sweep s = {.p = pmfs_model_profile(m)};
+	const uint8_t *categories;
+	uint8_t *state = NULL;
+	size_t n = 0;
+	int r = pmfs_identity(m, &s.id, err);
+	if (r < 0 || (r = pmfs_categories(m, &categories, err)) < 0 ||
+		(r = pmfs_model_threads(m, &s.threads, err)) < 0)
+		return r;
+	b->blame.identity = s.id;
+	struct member *members = malloc(((size_t)s.threads->n + 1) * sizeof(*members));
+	s.charged = calloc(((size_t)s.id->tree->n_contexts + 1) * PMFS_N_WAITS, sizeof(*s.charged));
+	if (!members || !s.charged || find_states(s.id, categories, &state) < 0 ||
+		list_members(&s, members, &n) < 0)
+		r = pmfs_no_memory(err);
+	s.state = state;
+	if (r == 0)
+		r = sweep_all(&s, members, n, err);
+	if (r == 0 && list_rows(&s, b) < 0)
+		r = pmfs_no_memory(err);
+	free(members);
+	free(s.charged);
+	free(state);
+	return r;
+}
+
+int pmfs_blame(struct pmfs_model *m, const struct pmfs_blame **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {
+		sizeof(struct blame_part), blame_fill, blame_done, .what = "who holds up whom"};
+	return pmfs_model_part(m, PMFS_PART_BLAME, &type, ret, err);
+}
+
+int pmfs_blame_applies(struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	if (!p->ops->threads || !p->ops->samples || p->traces_are_calls || p->samples_are_weighed)
+		return 0;
+	return p->ops->has ? p->ops->has(p, PM_HAS_TRACES, err)
+			   : pmfs_some_thread_has_trace(m, 0, err);
+}
