@@ -394,7 +394,7 @@ static int find_contexts(struct climb *c, const struct pm_rec_cell *cells, size_
 }
 
 /* The costs of one quantity: `n` cells of one thread. */
-static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size_t n)
+static int climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size_t n)
 {
 	uint32_t quantity = cells[0].quantity & ~PM_REC_THROUGH, thread = cells[0].thread;
 	const struct pm_rec_quantity *q = &c->r->quantities[quantity];
@@ -410,6 +410,8 @@ static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, siz
 				add_to(&at[k], real, v);
 	}
 	for (uint32_t i = c->n; i-- > 0;) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		uint32_t context = c->list[i], parent = c->tree->parent[context];
 		union pm_rec_number *at = &c->sums[(size_t)i * PM_REC_N];
 		for (uint32_t k = 0; k < PM_REC_N; k++) {
@@ -431,6 +433,7 @@ static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, siz
 		if (pm_tree_frame(c->tree, context)->nested)
 			add_to(&up[PM_REC_FLAT], real, at[PM_REC_FLAT]);
 	}
+	return 0;
 }
 
 static int by_thread_and_quantity(const void *a, const void *b)
@@ -459,7 +462,8 @@ static int climb_threads(struct climb *c)
 				(cells[to].quantity | PM_REC_THROUGH) ==
 					(cells[from].quantity | PM_REC_THROUGH);)
 				to++;
-			climb_quantity(c, cells + from, to - from);
+			if (climb_quantity(c, cells + from, to - from) < 0)
+				return -ENOMEM;
 		}
 		for (uint32_t i = 0; i < c->n; i++)
 			c->place[c->list[i]] = 0;

@@ -324,7 +324,7 @@ static bool visit(struct pm_v8 *t, struct visits *v, const struct pm_v8_node *no
 {
 	size_t depth = 0, same = 0;
 	for (const struct pm_v8_node *at = node; at; depth++) {
-		if (v->budget-- == 0 ||
+		if (v->budget-- == 0 || !pm_rec_goes_on(t->r) ||
 			!pm_v8_room(t, &v->path, depth, &v->path_room, sizeof(*v->path)))
 			return false;
 		v->path[depth] = place_of(t, at);

@@ -359,7 +359,8 @@ static void add_raw(struct tev_reading *t)
 	phases[n] = '\0';
 	if (!raw || !spots)
 		return;
-	memcpy(spots, t->spots, t->n_spots * sizeof(*spots));
+	if (t->n_spots > 0)
+		memcpy(spots, t->spots, t->n_spots * sizeof(*spots));
 	*raw = (struct tev_raw){.bytes = pm_rec_bytes(t->r),
 		.spots = spots,
 		.n_spots = t->n_spots,

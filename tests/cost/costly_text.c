@@ -125,7 +125,7 @@ void costly_events_sampled(void)
 	    "{\"ph\":\"I\",\"name\":\"CpuProfile\",\"pid\":1,\"tid\":1,\"ts\":0,\"args\":{\"data\":{"
 	    "\"cpuProfile\":{\"startTime\":0,\"nodes\":[");
 	unsigned n = 0;
-	for (; (size_t)ftell(file) < costly_bytes / 2; n += 2)
+	for (; (size_t)ftell(file) < costly_bytes / 6; n += 2)
 		for (unsigned k = 0; k < 2; k++) {
 			put("%s{\"id\":%u,\"callFrame\":{\"functionName\":\"f%u\",\"url\":\"\"}",
 				n + k ? "," : "", n + k, k);
@@ -135,12 +135,15 @@ void costly_events_sampled(void)
 		}
 	put("],\"samples\":[");
 	unsigned n_samples = 0;
-	for (; (size_t)ftell(file) < costly_bytes / 10 * 9; n_samples++)
+	for (; (size_t)ftell(file) < costly_bytes / 5; n_samples++)
 		put("%s%u", n_samples ? "," : "", n - 1 - n_samples % 2);
 	put("],\"timeDeltas\":[1");
 	while (--n_samples)
 		put(",1");
-	put("]}}}}\n]\n");
+	put("]}}}},\n");
+	for (unsigned i = 0; goes_on(); i++)
+		put("{\"ph\":\"X\",\"name\":\"f\",\"pid\":1,\"tid\":1,\"ts\":%u,\"dur\":5},\n",
+			10 * i);
 	end();
 }
 
