@@ -145,6 +145,7 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 {
 	struct pmfs_ensemble_options options = {.base = o->base,
 		.exact = o->exact,
+		.repetitions = o->repetitions,
 		.normalize = o->normalize,
 		.weak = o->weak,
 		.mountpoint = mountpoint,

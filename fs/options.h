@@ -44,6 +44,7 @@ struct pmfs_options {
 	char *fuse;             /* other -o options, comma-separated, for libfuse; owned */
 	const char *base;       /* -o base=: the name of the baseline, or NULL */
 	bool exact;             /* -o exact */
+	bool repetitions;       /* -o repetitions=yes */
 	bool normalize;         /* -o normalize */
 	bool parquet;           /* -o parquet */
 	bool weak;              /* -o scaling=weak */

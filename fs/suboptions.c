@@ -217,6 +217,11 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return take_id(option, &o->gid);
 	if (strncmp(option, "symbols=", 8) == 0)
 		return take_yes_no(option, option + 8, &o->no_symbols);
+	if (strncmp(option, "repetitions=", 12) == 0) {
+		bool no = true, good_value = take_yes_no(option, option + 12, &no);
+		o->repetitions = !no;
+		return good_value;
+	}
 	if (strncmp(option, "scaling=", 8) == 0)
 		return take_scaling(option + 8, &o->weak);
 	if (strncmp(option, "run=", 4) == 0)

@@ -52,6 +52,8 @@ const char pmfs_usage[] =
 	"    -o follow           follow SOURCE while it is being written\n"
 	"    -o run=[NAME=]SOURCE  one more SOURCE, for fstab\n"
 	"    -o base=NAME        compare with the runs of that name\n"
+	"    -o repetitions=yes  runs whose names differ only in a last number, counted from 0 or 1,\n"
+	"                        are repetitions\n"
 	"    -o exact            compare names as they are, without what builds add to them\n"
 	"    -o normalize        compare shares of the whole, for runs of unequal length\n"
 	"    -o scaling=strong|weak  how work grows with threads in scaling.csv (strong: not at all)\n"

@@ -266,7 +266,7 @@ int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint3
 		return pmfs_ensemble_no_memory(err);
 	e->options = *options;
 	e->settled = fresh;
-	int r = pmfs_runs_list(&e->runs, words, paths, n, err);
+	int r = pmfs_runs_list(&e->runs, words, paths, n, options->repetitions, err);
 	if (r == 0 && options->mountpoint && pmfs_runs_cover(&e->runs, options->mountpoint) < 0)
 		r = pmfs_ensemble_no_memory(err);
 	if (r == 0)

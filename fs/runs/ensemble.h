@@ -11,6 +11,7 @@
 struct pmfs_ensemble_options {
 	struct pmfs_shelf_options shelf;
 	const char *base;       /* name of the baseline; NULL: that of the first run */
+	bool repetitions;       /* names that differ in a number only are repetitions */
 	bool exact;             /* names of functions are not normalised */
 	bool normalize;         /* shares of the total are compared */
 	const char *mountpoint; /* absolute; NULL: nothing is mounted */

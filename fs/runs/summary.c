@@ -256,6 +256,47 @@ static void add_groups(struct pm_text *out, const struct pmfs_ensemble *e,
 			out, "  … and %u more: see runs.csv\n", e->runs.n_groups - 1 - shown);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* Runs that are all named alike, by a number, and are of one command, host and number of threads.
+ */
+static int add_proposal(
+	struct pm_text *out, const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
+{
+	uint32_t n = e->runs.n;
+	struct pmfs_numbered *numbered = calloc(n + (size_t)1, sizeof(*numbered));
+	struct pm_arena names = {.block = NULL};
+	int r = numbered ? 0 : -ENOMEM;
+	if (r == 0 && !e->runs.repeated)
+		r = pmfs_runs_numbered(&e->runs, &names, numbered);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		uint32_t first = 0;
+		while (first < i && numbered[first].name != numbered[i].name)
+			first++;
+		const struct pmfs_run_facts *a = &facts->of[first], *b = &facts->of[i];
+		bool alike = same_text(a->command, b->command) && same_text(a->host, b->host) &&
+			a->threads != PM_NONE && a->threads == b->threads && a->busy == b->busy;
+		if (!alike && numbered[i].name)
+			numbered[first].n = 0;
+	}
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		bool first = numbered[i].name && numbered[i].n > 0;
+		for (uint32_t k = 0; k < i && first; k++)
+			first = numbered[k].name != numbered[i].name;
+		if (!first)
+			continue;
+		pm_text_printf(out, "%u runs look like repetitions of `", numbered[i].n);
+		pmfs_add_cut(out, pm_bytes_of(numbered[i].name), SHORT_WIDTH);
+		pm_text_str(out, "`: to compare their means, mount with -o repetitions=yes\n");
+	}
+	free(numbered);
+	pm_arena_done(&names);
+	return r;
+}
+
 int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
@@ -280,6 +321,8 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);
 		pm_text_str(out, ": each run's own comes first\n");
 	}
+	if (r == 0 && (r = add_proposal(out, e, facts)) < 0)
+		return pmfs_ensemble_no_memory(err);
 	if (!scales)
 		add_groups(out, e, facts, lead);
 	if (r == 0)

@@ -10,6 +10,8 @@
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
+#include "formats/common/text.h"
 #include "fs/runs/folder.h"
 #include "fs/runs/shorten.h"
 #include "profmount/format.h"
@@ -106,6 +108,102 @@ static int add_words(struct pmfs_runs *runs, const char *const *words, const cha
 
 /* ---- names ---- */
 
+/* A name whose last number is cut out. */
+struct cut {
+	uint32_t run, stem; /* stem: number of the rest */
+	uint64_t number;
+};
+
+/* The place and length of the last number before the extension; false if there is none. */
+static bool find_number(const char *name, size_t *ret_at, size_t *ret_len)
+{
+	static const char digits[] = "0123456789";
+	const char *dot = strrchr(name, '.');
+	bool has_extension = dot && dot > name && strspn(dot + 1, digits) < strlen(dot + 1);
+	size_t end = has_extension ? (size_t)(dot - name) : strlen(name);
+	while (end > 0 && !strchr(digits, name[end - 1]))
+		end--;
+	size_t at = end;
+	while (at > 0 && strchr(digits, name[at - 1]))
+		at--;
+	*ret_at = at;
+	*ret_len = end - at;
+	return end > at && end - at <= 9;
+}
+
+static int by_stem(const void *a, const void *b)
+{
+	const struct cut *x = a, *y = b;
+	if (x->stem != y->stem)
+		return x->stem < y->stem ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The name without the number, and without what separates it: solve of solve-1.perf. */
+static const char *name_without(struct pm_arena *names, const char *name)
+{
+	size_t at, len;
+	find_number(name, &at, &len);
+	const char *rest = name + at + len;
+	while (at > 0 && strchr("-_. #", name[at - 1]))
+		at--;
+	if (at > 0 && (*rest == '\0' || *rest == '.'))
+		return pm_arena_printf(names, "%.*s", (int)at, name);
+	return pm_arena_printf(names, "%.*s%s", (int)at, name, at ? rest : "runs");
+}
+
+int pmfs_runs_numbered(
+	const struct pmfs_runs *runs, struct pm_arena *names, struct pmfs_numbered *ret)
+{
+	struct pm_strtab stems = {.arena = names};
+	struct cut *cuts = calloc(runs->n + (size_t)1, sizeof(*cuts));
+	struct pm_text stem = {.p = NULL};
+	uint32_t n = 0;
+	int r = cuts ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+		const char *name = runs->runs[i].name;
+		size_t at, len;
+		ret[i] = (struct pmfs_numbered){NULL, 0};
+		if (!find_number(name, &at, &len))
+			continue;
+		pm_text_clear(&stem);
+		pm_text_printf(&stem, "%.*s/%s", (int)at, name, name + at + len);
+		cuts[n] = (struct cut){i, 0, strtoull(name + at, NULL, 10)};
+		cuts[n].stem =
+			stem.failed ? UINT32_MAX : pm_strtab_add(&stems, pm_text_view(&stem));
+		r = cuts[n++].stem == UINT32_MAX ? -ENOMEM : 0;
+	}
+	if (r == 0 && n > 0)
+		r = pm_sort(cuts, n, sizeof(*cuts), by_stem);
+	for (uint32_t from = 0, to; r == 0 && from < n; from = to) {
+		bool counts = cuts[from].number <= 1;
+		for (to = from + 1; to < n && cuts[to].stem == cuts[from].stem; to++)
+			counts &= cuts[to].number == cuts[to - 1].number + 1;
+		const char *name = counts && to - from > 1
+			? name_without(names, runs->runs[cuts[from].run].name)
+			: NULL;
+		if (counts && to - from > 1 && !name)
+			r = -ENOMEM;
+		for (uint32_t i = from; name && i < to; i++)
+			ret[cuts[i].run] = (struct pmfs_numbered){name, to - from};
+	}
+	pm_text_done(&stem);
+	pm_strtab_done(&stems);
+	free(cuts);
+	return r;
+}
+
+static int join_numbered(struct pmfs_runs *runs)
+{
+	struct pmfs_numbered *numbered = calloc(runs->n + (size_t)1, sizeof(*numbered));
+	int r = numbered ? pmfs_runs_numbered(runs, &runs->arena, numbered) : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < runs->n; i++)
+		if (numbered[i].name)
+			runs->runs[i].name = numbered[i].name;
+	free(numbered);
+	return r;
+}
+
 static int number_groups(struct pmfs_runs *runs)
 {
 	struct pm_strtab names = {.arena = NULL};
@@ -150,14 +248,14 @@ static int put_together(struct pmfs_runs *runs)
 }
 
 int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
-	uint32_t n, struct pm_error *err)
+	uint32_t n, bool join, struct pm_error *err)
 {
 	*ret = (struct pmfs_runs){.n = 0};
 	int r = add_words(ret, words, paths, n, err);
 	if (r < 0)
 		return r;
-	if ((r = pmfs_shorten_names(ret)) < 0 || (r = number_groups(ret)) < 0 ||
-		(r = put_together(ret)) < 0)
+	if ((r = pmfs_shorten_names(ret)) < 0 || (join && (r = join_numbered(ret)) < 0) ||
+		(r = number_groups(ret)) < 0 || (r = put_together(ret)) < 0)
 		return no_memory(err);
 	return 0;
 }

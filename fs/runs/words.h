@@ -56,10 +56,24 @@ int pmfs_runs_cover(struct pmfs_runs *runs, const char *mountpoint);
  * depth, in the natural order of paths. Sources that cannot be opened are included; the error
  * occurs when they are opened. -EINVAL if a word names a directory without sources, or if there are
  * more than PM_LIMIT_RUNS. `paths` are the words' paths in a form that works from any directory;
- * NULL: the words are used. Free with pmfs_runs_done, also after a failure.
+ * NULL: the words are used. `join`: numbered names are repetitions. Free with pmfs_runs_done, also
+ * after a failure.
  */
 int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
-	uint32_t n, struct pm_error *err);
+	uint32_t n, bool join, struct pm_error *err);
+
+/*
+ * Names that differ only in a last number, before what follows the last dot, which counts from 0 or
+ * 1 without gaps: solve-1.perf, solve-2.perf. Sets `*ret_name` to the name of run i without it, in
+ * the list's arena, and `*ret_n` to how many have it; NULL and 0: it is no such name. Of names that
+ * are given once. 0 or -ENOMEM. O(n) for all runs.
+ */
+struct pmfs_numbered {
+	const char *name;
+	uint32_t n;
+};
+int pmfs_runs_numbered(
+	const struct pmfs_runs *runs, struct pm_arena *names, struct pmfs_numbered *ret);
 
 /* Accepts a zeroed one. */
 void pmfs_runs_done(struct pmfs_runs *runs);

@@ -227,6 +227,29 @@ class Tables(Folder):
             for file in ("functions.csv", "contexts.csv", "export/flamegraph.svg"):
                 self.assertEqual(self.cat(words, f"{row['path']}/{file}"), run("--cat", path, file).stdout, (name, file))
 
+    def test_numbered_names_are_repetitions_where_that_is_asked_for(self):
+        folder = self.path("numbered")
+        os.mkdir(folder)
+        for name in ("x-1.folded", "x-2.folded", "x-3.folded", "y-2.folded", "y-3.folded", "z.folded", "2024.folded"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write("main;a 1\n")
+        rows = self.rows([folder], "runs.csv", ["repetitions=yes"])
+        self.assertEqual(sorted((r["run"], r["repetition"]) for r in rows),
+                         [("2024.folded", "1"), ("x", "1"), ("x", "2"), ("x", "3"), ("y-2.folded", "1"), ("y-3.folded", "1"), ("z.folded", "1")])
+        self.assertEqual({r["repetition"] for r in self.rows([folder], "runs.csv", ["repetitions=no"])}, {"1"})
+        self.assertNotIn(b"repetitions=yes", self.cat([folder], "summary.txt"))  # no command is known
+
+    def test_repetitions_are_proposed_of_one_command_host_and_number_of_threads(self):
+        folder = self.path("proposed")
+        os.mkdir(folder)
+        for i in range(3):
+            shutil.copytree(os.path.join(SOURCES, "hpcrun"), os.path.join(folder, f"run{i}"))
+        said = b"3 runs look like repetitions of `run`"
+        self.assertIn(said, self.cat([folder], "summary.txt"))
+        self.assertNotIn(said, self.cat([folder], "summary.txt", options=["repetitions=yes"]))
+        os.remove(next(os.path.join(folder, "run2", n) for n in sorted(os.listdir(os.path.join(folder, "run2"))) if n.endswith(".hpcrun")))
+        self.assertNotIn(said, self.cat([folder], "summary.txt"))
+
     def test_options_reach_each_run(self):
         a, b = self.stream("a.htdump"), self.stream("b.htdump", beta=2000)
         words = [f"a={a}", f"b={b}"]
