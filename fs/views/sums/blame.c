@@ -123,8 +123,6 @@ static int find_states(const struct pmfs_identity *id, const uint8_t *categories
 	}
 	free(of_function);
 	*ret = state;
-	if (!of_function)
-		free(state);
 	return of_function && state ? 0 : -ENOMEM;
 }
 
