@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Its own stack is what it reads. */
+#define PLAIN __attribute__((noinline, no_sanitize("address")))
+
 enum { STACK = 4096 };
 
 static int print_map(struct dl_phdr_info *info, size_t size, void *top)
@@ -29,7 +32,7 @@ static int print_map(struct dl_phdr_info *info, size_t size, void *top)
 	return 1;
 }
 
-static void print_stack(const uint64_t *registers, unsigned pointer)
+PLAIN static void print_stack(const uint64_t *registers, unsigned pointer)
 {
 	const unsigned char *sp = (const unsigned char *)(uintptr_t)registers[pointer];
 	printf("registers");
@@ -44,7 +47,7 @@ static void print_stack(const uint64_t *registers, unsigned pointer)
 /* What is still needed after the copy, so that no call is a jump. */
 volatile int kept;
 
-__attribute__((noinline, no_sanitize("address"))) static void inner(const volatile char *filler)
+PLAIN static void inner(const volatile char *filler)
 {
 	uint64_t r[33] = {0};
 #if defined(__x86_64__)
@@ -70,7 +73,7 @@ __attribute__((noinline, no_sanitize("address"))) static void inner(const volati
 	kept += filler[0] + (int)r[0];
 }
 
-__attribute__((noinline, no_sanitize("address"))) static void middle(int n)
+PLAIN static void middle(int n)
 {
 	volatile char filler[200]; /* a frame of a size of its own */
 	filler[0] = (char)n;
@@ -78,7 +81,7 @@ __attribute__((noinline, no_sanitize("address"))) static void middle(int n)
 	kept++;
 }
 
-__attribute__((noinline, no_sanitize("address"))) static void outer(int n)
+PLAIN static void outer(int n)
 {
 	if (n > 0)
 		outer(n - 1);
@@ -87,7 +90,7 @@ __attribute__((noinline, no_sanitize("address"))) static void outer(int n)
 	kept++;
 }
 
-int main(void)
+PLAIN int main(void)
 {
 	char *top = calloc(1, 1); /* more on the stack of main than a copy needs */
 	volatile char below[STACK];
