@@ -26,6 +26,7 @@ enum {
 	SOURCES = 200,
 	TIMES = 15, /* tiles: the run, its halves, quarters and eighths */
 	STACKS = 8, /* threads whose call paths over time are there */
+	STACK_TILES = 3,
 };
 
 struct sending {
@@ -114,7 +115,8 @@ static int add_times(struct sending *s, uint32_t n_threads, struct pm_error *err
 	for (uint32_t tile = 1; e == 0 && tile <= TIMES; tile++) {
 		for (uint32_t page = 0; e == 0 && page * PMFS_REPORT_THREADS < n_threads; page++)
 			e = add(s, err, "time-%u-%u-63.js", tile, page);
-		for (uint32_t i = 0; e == 0 && n_threads <= STACKS && i < n_threads; i++)
+		for (uint32_t i = 0;
+			e == 0 && tile <= STACK_TILES && n_threads <= STACKS && i < n_threads; i++)
 			e = add(s, err, "stack-%u-%u.js", tile, i);
 	}
 	return e;
