@@ -110,7 +110,10 @@ static int by_row(const void *a, const void *b)
 
 int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
 {
+	/* Functions of one name, told apart by their files, may each repeat a long one. */
+	enum { WHOLE_BYTES = 4 << 20, CUT = 256 };
 	char key[16];
+	size_t written = 0;
 	if (r->unnamed || pm_sort(r->named, r->n_named, sizeof(*r->named), by_row) < 0)
 		return pmfs_no_memory(err);
 	pm_json_key(&r->json, "names");
@@ -120,7 +123,11 @@ int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, str
 			continue;
 		snprintf(key, sizeof(key), "%" PRIu32, r->named[i]);
 		pm_json_key(&r->json, key);
-		pm_json_text(&r->json, pmfs_function_name(f, r->named[i]));
+		struct pm_bytes name = pmfs_function_name(f, r->named[i]);
+		if (written > WHOLE_BYTES && name.len > CUT)
+			name.len = CUT;
+		pm_json_text(&r->json, name);
+		written += name.len;
 	}
 	pm_json_close(&r->json, '}');
 	return 0;
