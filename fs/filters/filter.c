@@ -519,8 +519,9 @@ static int settle(void *context, struct pm_error *err)
 	const struct pm_profile_ops *ops = of->ops;
 	struct pm_profile *p = &f->profile;
 	struct pm_bytes title;
+	uint32_t thread;
 	int r = pm_profile_ready(of, err);
-	if (r < 0 || (r = pm_profile_title(of, &title, err)) < 0)
+	if (r < 0 || (r = pm_profile_title(pmfs_filter_bottom(of, &thread), &title, err)) < 0)
 		return r;
 	pm_text_clear(&f->title);
 	pm_text_bytes(&f->title, pm_text_view(&f->path));
@@ -530,10 +531,9 @@ static int settle(void *context, struct pm_error *err)
 			return r;
 		pm_text_printf(&f->title, " of thread_id %u", threads->threads[f->what.thread].id);
 	}
-	if (title.len && !pmfs_is_filter(of))
+	if (title.len)
 		pm_text_str(&f->title, " of ");
-	if (!pmfs_is_filter(of)) /* the path of a filter is in ours */
-		pm_text_bytes(&f->title, title);
+	pm_text_bytes(&f->title, title);
 	if (f->title.failed)
 		return pm_error_plain(err, -ENOMEM);
 	p->layout = of->layout;

@@ -140,6 +140,8 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 	pm_json_bool(j, r->profile->traces_are_calls);
 	pm_json_key(j, "window");
 	pm_json_bool(j, r->profile->window != NULL);
+	pm_json_key(j, "filtered");
+	pm_json_bool(j, pmfs_model_unfiltered(r->model) != NULL);
 }
 
 /*

@@ -6,12 +6,14 @@
 #include "fs/views/sums/efficiency.h"
 #include "fs/views/sums/emptythreads.h"
 
-/* Where costs would have to be read to be sure, and directories are listed without, there may be no
- * row. */
+/*
+ * Where costs would have to be read to be sure, and directories are listed without, there may be no
+ * row. What a filter leaves out is no loss.
+ */
 int pmfs_has_efficiency(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pmfs_empty_threads *empty;
-	int r = pmfs_has_several_threads(m, item, err);
+	int r = pmfs_model_unfiltered(m) ? 0 : pmfs_has_several_threads(m, item, err);
 	if (r <= 0 || (r = pmfs_efficiency_may_apply(m, err)) <= 0 ||
 		pmfs_model_profile(m)->ops->has || (r = pmfs_empty_threads(m, &empty, err)) < 0)
 		return r;

@@ -94,8 +94,8 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 		p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : p->ops->traces != NULL;
 	if (traced < 0)
 		return traced;
-	add_entry(out, "focus/, ignore/, hide/, from/",
-		"The same with or without some functions, by name: focus/PATTERN (see README.txt there).");
+	add_entry(out, "focus/ ignore/",
+		"The same with or without some functions: focus/PATTERN; hide/ and from/, too.");
 	if (traced)
 		add_entry(out, "windows/",
 			"Parts of the run in time, by name: windows/START-END (see its README.txt).");

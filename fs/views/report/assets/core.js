@@ -187,11 +187,15 @@ const isRuns = () => start.format === "runs", isComparison = () => start.format 
 let groups = []; /* quantities: {label, unit, own, all, count, whole, picture}; the first is the primary one */
 const state = {};
 
-/* Where the data is: of the run, or of a window, which may be one beside the one whose page this is. */
+/*
+ * Where the data is: of the run, or of a window, which may be one beside the one whose page this is, and of filters in it:
+ * state.filter is focus/PATTERN/hide/PATTERN.
+ */
 let windowsAt = "windows/";
-const base = () => state.win ? windowsAt + encodeURIComponent(state.win) + "/" : "";
+const part_of = encode => (state.win ? windowsAt + encode(state.win) + "/" : "") + (state.filter ? state.filter.split("/").map(encode).join("/") + "/" : "");
+const base = () => part_of(encodeURIComponent);
 /* The same as a name in the mount. */
-const files = () => state.win ? windowsAt + state.win + "/" : "";
+const files = () => part_of(name => name);
 
 const NO_GROUP = { label: "", unit: "", own: -1, all: -1, count: -1, whole: 0, main: -1, picture: -1 };
 const group = () => groups[state.metric] || groups[0] || NO_GROUP;
@@ -242,12 +246,12 @@ function address(change) {
   return "#" + hash;
 }
 
-const LASTING = ["view", "metric", "thread", "search", "win"];
+const LASTING = ["view", "metric", "thread", "search", "win", "filter"];
 
-/* A change to another view, or to another time, does not carry what is only of this one: numbers of rows, places. */
+/* A change to another view, time or filter does not carry what is only of this one: numbers of rows, places. */
 function toView(change) {
   const next = { ...change };
-  if (change.view && change.view !== state.view || "win" in change)
+  if (change.view && change.view !== state.view || "win" in change || "filter" in change)
     for (const key of Object.keys(state)) if (!LASTING.includes(key) && !(key in change)) next[key] = undefined;
   return next;
 }

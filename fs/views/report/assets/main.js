@@ -23,6 +23,16 @@ function showControls() {
   if (state.win) chip.replaceChildren("Only ", h("b", {}, state.win.replace("-", " – ")), " ", h("button", { type: "button", "aria-label": "The whole run", title: "The whole run", onclick: () => go({ win: undefined }) }, "×"));
 }
 
+/* Filters are directories of the mount: a page that was sent has none, nor have costs of call edges. */
+function showFilters() {
+  const filters = (state.filter || "").split("/").filter(Boolean), chips = [];
+  for (let i = 0; i + 1 < filters.length; i += 2)
+    chips.push(h("span", { class: "chip" }, filters[i] + " ", h("b", {}, filters[i + 1]), " ",
+      h("button", { type: "button", "aria-label": "Remove the filter", title: "Remove the filter", onclick: () => go({ filter: filters.toSpliced(i, 2).join("/") }) }, "×")));
+  part("filters").replaceChildren(...chips);
+  part("filterlabel").hidden = Boolean(pm.sent) || !start || !isTree() || start.contexts_are === "edges";
+}
+
 async function fillThreads() {
   const select = part("thread");
   if (start.threads < 2 || select.dataset.of === base()) return;
@@ -45,6 +55,7 @@ let shows = 0;
 async function show() {
   const mine = ++shows;
   readHash();
+  showFilters();
   try {
     const next = await pm.load("start");
     if (mine !== shows) return;
@@ -57,6 +68,7 @@ async function show() {
   readGroups();
   readState();
   showControls();
+  showFilters();
   tip({});
   status("");
   viewKeys = null;
@@ -105,6 +117,12 @@ part("search").addEventListener("input", () => {
   typed = setTimeout(() => go({ search: part("search").value }, true), 150);
 });
 part("metric").addEventListener("change", () => go({ metric: Number(part("metric").value), node: undefined, sort: undefined }));
+part("filter").addEventListener("keydown", event => {
+  const box = part("filter"), pattern = box.value.trim().replaceAll("/", "\u2215");
+  if (event.key !== "Enter" || !pattern) return;
+  box.value = "";
+  go({ filter: [state.filter, `${part("filterkind").value}/${pattern}`].filter(Boolean).join("/") });
+});
 part("thread").addEventListener("change", () => go({ thread: Number(part("thread").value), node: undefined }));
 addEventListener("hashchange", show);
 

@@ -21,7 +21,7 @@ function showCategories(card, rows, g, i) {
 }
 
 /* What shares are of. */
-const OF = () => state.win || start.window ? "of this time" : "of the run";
+const OF = () => start.filtered ? "of what is filtered" : state.win || start.window ? "of this time" : "of the run";
 
 function hotPath() {
   const g = group();
