@@ -25,7 +25,6 @@ struct filling {
 	bool *under;    /* it or one above it does */
 	uint32_t *up;   /* by context: the node that it is, or that what is below hangs under */
 	uint32_t *from; /* by node: its first context; PM_NONE: (hidden) */
-	uint32_t n_hidden;
 	struct pm_paths paths;
 	bool has_twins;                 /* some siblings have one frame; then: */
 	struct pm_map siblings;         /* parent << 32 | frame → how many so far */
@@ -36,27 +35,25 @@ struct filling {
 /* ---- matching ---- */
 
 /* A name of an entry of functions/ is that function alone: `name~2` the second of that name. */
-static int find_entry(struct filling *l, bool *ret)
+static int find_entry(struct filling *l)
 {
 	const struct pmfs_filter *f = l->f;
 	struct pm_bytes text = f->pattern.rest;
 	char name[PMFS_PATTERN_SIZE];
 	size_t base = text.len;
 	unsigned long number = 0;
-	*ret = false;
 	if (f->pattern.of != PMFS_PATTERN_NAME || !f->what.entry_name)
 		return 0;
 	while (base > 0 && text.p[base - 1] >= '0' && text.p[base - 1] <= '9')
 		base--;
 	if (base > 1 && base < text.len && text.len - base < 10 && text.p[base - 1] == '~')
 		number = strtoul((const char *)text.p + base, NULL, 10);
-	uint32_t *named = calloc((size_t)l->id->n + 1, sizeof(*named)), n = 0;
-	uint32_t whole = PM_NONE, numbered = PM_NONE;
+	uint32_t n = 0, whole = PM_NONE, numbered = PM_NONE;
 	uint8_t *has = calloc((size_t)l->id->n + 1, 1);
 	for (uint32_t i = 0; has && i < l->whole->n_contexts; i++)
 		if (pmfs_is_call(l->id, i))
 			has[pmfs_function_of(l->id, i)] = 1;
-	for (uint32_t i = 0; named && has && i < l->id->n; i++) {
+	for (uint32_t i = 0; has && i < l->id->n; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			break;
 		if (!has[i])
@@ -69,14 +66,12 @@ static int find_entry(struct filling *l, bool *ret)
 			++n == number)
 			numbered = i;
 	}
-	bool ok = named && has && !pm_work_cancelled();
+	bool ok = has && !pm_work_cancelled();
 	uint32_t found = whole != PM_NONE ? whole : numbered;
 	if (ok && found != PM_NONE) {
 		memset(l->says, 1, l->id->n);
 		l->says[found] = 2;
-		*ret = true;
 	}
-	free(named);
 	free(has);
 	return ok ? 0 : -ENOMEM;
 }
@@ -98,10 +93,9 @@ static bool function_matches(struct filling *l, uint32_t function)
 
 static bool kind_matches(const struct filling *l, uint32_t i)
 {
-	char room[16];
 	struct pm_text scratch = {.p = NULL};
 	struct pm_bytes kind = pmfs_frame_kind(pm_tree_frame(l->whole, i), &scratch);
-	bool matches = kind.len < sizeof(room) && pm_bytes_equal(kind, l->f->pattern.rest);
+	bool matches = pm_bytes_equal(kind, l->f->pattern.rest);
 	pm_text_done(&scratch);
 	return matches;
 }
@@ -117,9 +111,12 @@ static bool matches(struct filling *l, uint32_t i)
 		return false;
 	if (!pmfs_is_call(l->id, i))
 		return parent != PM_NONE && l->hit[parent];
-	if (of == PMFS_PATTERN_CATEGORY)
-		return pm_bytes_equal(pmfs_category_name((enum pmfs_category)l->categories[i]),
-			l->f->pattern.rest);
+	if (of == PMFS_PATTERN_CATEGORY) {
+		enum pmfs_category category = (enum pmfs_category)l->categories[i];
+		struct pm_bytes name = category == PMFS_PROGRAM ? pm_bytes_of("program")
+								: pmfs_category_name(category);
+		return pm_bytes_equal(name, l->f->pattern.rest);
+	}
 	return function_matches(l, pmfs_function_of(l->id, i));
 }
 
@@ -195,10 +192,8 @@ static uint32_t hidden_below(struct filling *l, uint32_t parent)
 	uint32_t node = pm_paths_child(&l->paths, parent, l->whole->n_frames);
 	if (node == PM_PATHS_FULL || node == PM_NONE)
 		return PM_NONE;
-	if (node == before) {
+	if (node == before)
 		l->from[node] = PM_NONE;
-		l->n_hidden++;
-	}
 	return node;
 }
 
@@ -517,11 +512,11 @@ static int prepare(struct filling *l, struct pm_error *err)
 int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 {
 	struct filling l = {.f = f};
-	bool *lives = NULL, is_entry = false;
+	bool *lives = NULL;
 	f->n_matched = 0;
 	int r = prepare(&l, err);
 	if (r == 0 &&
-		(find_entry(&l, &is_entry) < 0 || find_matches(&l) < 0 || find_twins(&l) < 0 ||
+		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_twins(&l) < 0 ||
 			place_all(&l) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
