@@ -710,10 +710,10 @@ void pm_rec_cost(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity, int64_t cost)
 {
 	struct pm_rec_cell *cell = cell_of(r, thread, context, quantity);
-	const struct pm_rec_quantity *q = &r->quantities[quantity & ~PM_REC_THROUGH];
 	__int128 sum;
 	if (!cell)
 		return;
+	const struct pm_rec_quantity *q = &r->quantities[quantity & ~PM_REC_THROUGH];
 	if (!q->real && q->decimals == 0 &&
 		!__builtin_add_overflow(cell->i, (__int128)cost * q->factor, &sum))
 		cell->i = sum;
