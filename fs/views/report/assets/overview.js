@@ -79,7 +79,8 @@ function tableCard(path, title, words, row, many_, after) {
   const doc = documentsOf(path)[0];
   if (!doc) return null;
   const card = h("section", { class: "card", hidden: true });
-  Promise.resolve(after).then(() => pm.load(`table-${doc[0]}-0`)).then(data => {
+  const load = () => pm.load(`table-${doc[0]}-0`);
+  (after ? after.then(load) : load()).then(data => {
     const rows = rowsOf(data);
     if (!rows.length) return;
     card.hidden = false;
@@ -102,7 +103,8 @@ function profileCard() {
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
   if (isRuns()) { showRuns(box); return; }
-  const costs = groups.length ? [topFunctions(), hotPath()] : [], plot = threadPlot(), first = Promise.allSettled([...pm.waiting.values()].map(wait => wait.promise));
+  const costs = groups.length ? [topFunctions(), hotPath()] : [], plot = threadPlot(), large = start.threads * start.contexts > 1e7;
+  const first = large && Promise.allSettled([...pm.waiting.values()].map(wait => wait.promise));
   box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), plot,
     tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what].map(text => h("span", { class: "where" }, text))),
     tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true, first),
