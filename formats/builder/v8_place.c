@@ -364,9 +364,8 @@ static void tell_visits(struct pm_v8 *t, const struct visits *v, const struct pm
 
 static void add_visits(struct pm_v8 *t, const struct pm_v8_calls *as)
 {
-	enum { LEVELS_A_SAMPLE = 64 };
 	make_moments(t);
-	struct visits v = {.budget = (t->n_moments + t->n_nodes) * LEVELS_A_SAMPLE};
+	struct visits v = {.budget = (t->n_moments + t->n_nodes) * PM_LIMIT_SAMPLED_LEVELS};
 	bool good = true;
 	int64_t last = 0;
 	uint32_t before = PM_REC_BAD; /* a node, or PM_NONE */

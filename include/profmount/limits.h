@@ -72,6 +72,12 @@
  */
 #define PM_LIMIT_LANES 4096
 
+/*
+ * Levels of V8's stacks that are looked at for the calls of a trace, for each sample and node. Real
+ * stacks have tens, and change by a few; all may be as deep as there are nodes.
+ */
+#define PM_LIMIT_SAMPLED_LEVELS 64
+
 /* Counters of trace events, each a row of a picture, and their numbers; real ones have tens, few.
  */
 #define PM_LIMIT_COUNTERS       4096
