@@ -135,6 +135,10 @@ struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 		if (pmfs_compare_repeated(costs))
 			*cells++ = pmfs_cell(isnan(mean) ? NAN : pair->stddev[side]);
 	}
+	/* Sums in another order differ in their last digits; counts are exact. */
+	if (fabs(value - base) <= fabs(base) * 0x1p-40 &&
+		(trunc(base) != base || trunc(value) != value))
+		value = base;
 	double diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
 	*cells++ = pmfs_cell(both ? diff : NAN);
 	if (has_ratio(costs, k))

@@ -108,6 +108,7 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 		return pmfs_compare_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
 		r = add_column(b, &columns->columns[i], run->side, &run->cost[i]);
+	b->costs->n_self += columns->n_self > 0;
 	b->costs->has_lines &= p->has_lines;
 	b->costs->has_modules &= p->has_modules || p->module_end;
 	b->costs->n_good[run->side]++;
@@ -304,6 +305,7 @@ static int fill(struct building *b, struct pm_error *err)
 	if (r < 0)
 		return r;
 	k->n_quantities = b->stems.n;
+	k->own_costs = k->n_self < k->n_good[PMFS_BASE] + k->n_good[PMFS_OTHER];
 	find_sides(k);
 	if (put_in_order(k) < 0)
 		return pmfs_compare_no_memory(err);

@@ -50,12 +50,20 @@ static int grow_sums(struct folding *g)
 	return 0;
 }
 
+/* One column, one quantity: where a format stores other exclusive costs, they are not compared. */
+static int read_cells(
+	struct folding *g, struct pmfs_model *m, uint32_t context, struct pm_error *err)
+{
+	return g->costs->own_costs ? pmfs_run_self_cells(m, context, g->cells, err)
+				   : pmfs_run_cells(m, context, false, g->cells, err);
+}
+
 static int add_costs(struct folding *g, struct pmfs_model *m, uint32_t context, uint32_t node,
 	struct pm_error *err)
 {
 	if (grow_sums(g) < 0)
 		return pmfs_compare_no_memory(err);
-	int r = pmfs_run_cells(m, context, false, g->cells, err);
+	int r = read_cells(g, m, context, err);
 	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++) {
 		uint32_t cost = g->run->cost[i];
 		pmfs_add(&g->sums[(size_t)node * g->costs->n + cost],
@@ -116,7 +124,7 @@ static int is_left_out(struct folding *g, const struct pmfs_frames *frames, stru
 	*ret = r == 0 && pmfs_frame_is_left_out(frames, pm_tree_frame(tree, context));
 	if (!*ret)
 		return r;
-	r = pmfs_run_cells(m, context, false, g->cells, err);
+	r = read_cells(g, m, context, err);
 	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++)
 		if (g->costs->costs[g->run->cost[i]].role != PM_ROLE_INCLUSIVE &&
 			fabs(g->cells[i]) > 0)

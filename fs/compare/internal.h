@@ -54,7 +54,9 @@ struct pmfs_costs {
 	uint32_t n_good[PMFS_N_SIDES];           /* number of repetitions that can be opened */
 	struct pmfs_sample *whole[PMFS_N_SIDES]; /* by quantity */
 	bool has_lines, has_modules;             /* true for all runs */
-	char why[512];                           /* error of the last broken run */
+	uint32_t n_self;                         /* runs that have _self columns */
+	bool own_costs; /* not all have: exclusive costs of contexts are those, where there are */
+	char why[512];  /* error of the last broken run */
 	/* By part: the columns of its table. */
 	const char *const *columns[PMFS_COMPARE_N_PARTS];
 	uint32_t n_columns[PMFS_COMPARE_N_PARTS];

@@ -250,6 +250,18 @@ class Tables(Folder):
         os.remove(next(os.path.join(folder, "run2", n) for n in sorted(os.listdir(os.path.join(folder, "run2"))) if n.endswith(".hpcrun")))
         self.assertNotIn(said, self.cat([folder], "summary.txt"))
 
+    def test_own_costs_are_compared_with_formats_that_have_no_others(self):
+        database = os.path.join(SOURCES, "hpctoolkit")
+        table = rows(run("--cat", database, "contexts.csv").stdout)
+        number = lambda row, column: float(row[column] or 0)
+        words = [f"database={database}", f"measured={os.path.join(SOURCES, 'hpcrun')}"]
+        compared = self.rows(words, "compare/measured/contexts.csv")
+        own, scoped = (sum(number(r, "cputime_sec" + column) for r in table) for column in ("_self", "_excl"))
+        self.assertNotAlmostEqual(own, scoped)
+        self.assertAlmostEqual(sum(number(r, "cputime_sec_excl_base") for r in compared), own)
+        alike = self.rows([f"a={database}", f"b={database}"], "compare/b/contexts.csv")
+        self.assertAlmostEqual(sum(number(r, "cputime_sec_excl") for r in alike), scoped)
+
     def test_options_reach_each_run(self):
         a, b = self.stream("a.htdump"), self.stream("b.htdump", beta=2000)
         words = [f"a={a}", f"b={b}"]

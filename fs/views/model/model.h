@@ -202,6 +202,13 @@ int pmfs_run_row_with_self(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
 
 /*
+ * Like pmfs_run_cells for tables of contexts, but exclusive costs are those of _self columns, where
+ * there are such: as they are in formats that have none.
+ */
+int pmfs_run_self_cells(
+	struct pmfs_model *m, uint32_t context, double *cells, struct pm_error *err);
+
+/*
  * Sets a cell of a _self column, which has the stored value or none: `own` is the exclusive cost of
  * the context in flat tables, `nested` that of the contexts nested in it; NaN: none.
  */

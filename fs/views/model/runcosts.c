@@ -61,16 +61,20 @@ int pmfs_run_cells(
 	return r;
 }
 
+/* The number in a cell, or NaN. */
+static double number_in(const struct pm_cell *cell)
+{
+	return cell->kind == PM_CELL_F64    ? cell->f
+		: cell->kind == PM_CELL_U64 ? (double)cell->u
+		: cell->kind == PM_CELL_I64 ? (double)cell->i
+					    : NAN;
+}
+
 void pmfs_set_self(struct pm_cell *cell, double own, double nested)
 {
 	double self = isnan(nested) ? own : own - nested;
 	double rounding = ldexp(fabs(own), -40);
-	bool stored = cell->kind != PM_CELL_EMPTY;
-	double known = cell->kind == PM_CELL_F64 ? cell->f
-		: cell->kind == PM_CELL_U64      ? (double)cell->u
-		: cell->kind == PM_CELL_I64      ? (double)cell->i
-						 : 0;
-	if (isnan(self) || (stored && fabs(self - known) <= rounding))
+	if (isnan(self) || fabs(self - number_in(cell)) <= rounding)
 		return;
 	if (fabs(self) <= rounding)
 		pm_set_empty(cell);
@@ -133,4 +137,18 @@ int pmfs_run_row_with_self(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
 {
 	return fill_row(m, context, true, cells, err);
+}
+
+int pmfs_run_self_cells(struct pmfs_model *m, uint32_t context, double *cells, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r < 0 || (r = pmfs_run_cells(m, context, false, cells, err)) < 0 || c->n_self == 0)
+		return r;
+	struct pm_cell *row = malloc(((size_t)c->n + c->n_self) * sizeof(*row));
+	r = row ? pmfs_run_row_with_self(m, context, row, err) : pmfs_no_memory(err);
+	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
+		cells[c->self[k].own] = number_in(&row[c->n + k]);
+	free(row);
+	return r;
 }
