@@ -70,34 +70,8 @@ void costly_perf_runs(void)
 {
 	begin_perf();
 	for (uint64_t n = 1; goes_on(); n++) {
-		sample(7, UINT64_C(1) << 40 | n % 2 << 20 | n, n * 64);
-		sample(7, (UINT64_C(1) << 41) - n, n * 64 + 32);
-	}
-	end();
-}
-
-/* Processes in a chain of forks, each with a file of its own behind those of the others. */
-void costly_perf_forks(void)
-{
-	char name[16];
-	begin_perf();
-	for (unsigned n = 1; goes_on(); n++) {
-		record(7, 0, 24);
-		put(n + 1, 4);
-		put(n, 4);
-		put(n + 1, 4);
-		put(n, 4);
-		put(n, 8);
-		memset(name, 0, sizeof(name));
-		snprintf(name, sizeof(name), "/lib/m%u.so", n);
-		record(1, 2, 32 + sizeof(name));
-		put(n + 1, 4);
-		put(n + 1, 4);
-		put((uint64_t)n << 16, 8);
-		put(4096, 8);
-		put(0, 8);
-		fwrite(name, 1, sizeof(name), file);
-		sample(n + 1, n, ((uint64_t)n << 16) + 64);
+		sample(7, UINT64_C(1) << 40 | n % 2 << 20 | n, n % 512 * 64);
+		sample(7, (UINT64_C(1) << 41) - n, n % 512 * 64 + 32);
 	}
 	end();
 }
