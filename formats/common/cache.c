@@ -39,6 +39,7 @@ struct pm_cache {
 	unsigned n_spared; /* see pm_cache_spare */
 	uint64_t spared_bytes;
 	struct pm_slot *newest, *oldest; /* slots with an object */
+	struct pm_slot *dropped;         /* whose objects are freed without the lock */
 	struct pm_slot *buckets[N_BUCKETS];
 };
 
@@ -83,8 +84,24 @@ static void slot_drop(struct pm_cache *c, struct pm_slot *s)
 	*place_of(c, s->key) = s->next;
 	order_remove(c, s);
 	c->bytes -= cost_of(s->thing);
-	s->thing->free(s->thing);
-	free(s);
+	s->next = c->dropped;
+	c->dropped = s;
+}
+
+/*
+ * Releases the lock, then frees what was dropped: an object may be a profile with a cache of its
+ * own, and the lock is one for all.
+ */
+static void unlock(struct pm_cache *c)
+{
+	struct pm_slot *s = c->dropped, *next;
+	c->dropped = NULL;
+	pm_turn_unlock();
+	for (; s; s = next) {
+		next = s->next;
+		s->thing->free(s->thing);
+		free(s);
+	}
 }
 
 static uint64_t now_ns(void)
@@ -132,8 +149,10 @@ void pm_cache_free(struct pm_cache *c)
 {
 	if (!c)
 		return;
+	pm_turn_lock();
 	while (c->oldest)
 		slot_drop(c, c->oldest);
+	unlock(c);
 	free(c);
 }
 
@@ -257,7 +276,7 @@ int pm_cache_get(struct pm_cache *c, uint64_t key,
 {
 	pm_turn_lock();
 	int r = get(c, key, build, context, ret, err);
-	pm_turn_unlock();
+	unlock(c);
 	return r;
 }
 
@@ -277,7 +296,7 @@ void pm_cache_release(struct pm_cache *c, struct pm_cached *thing)
 	pm_turn_lock();
 	thing->slot->users--;
 	make_room(c);
-	pm_turn_unlock();
+	unlock(c);
 }
 
 void pm_cache_keep(struct pm_cached *thing, bool keep)
@@ -294,7 +313,7 @@ void pm_cache_drop(struct pm_cache *c, uint64_t key)
 	struct pm_slot *s = *place_of(c, key);
 	if (s && s->thing && s->users == 0)
 		slot_drop(c, s);
-	pm_turn_unlock();
+	unlock(c);
 }
 
 void pm_cache_purge(struct pm_cache *c,
@@ -309,7 +328,7 @@ void pm_cache_purge(struct pm_cache *c,
 			if (belongs(context, s->key, s->thing, in_use) && !in_use)
 				slot_drop(c, s);
 		}
-	pm_turn_unlock();
+	unlock(c);
 }
 
 void pm_cache_resize(struct pm_cache *c, struct pm_cached *thing, uint64_t bytes)
@@ -325,7 +344,7 @@ void pm_cache_reserve(struct pm_cache *c, int64_t more)
 	pm_turn_lock();
 	c->bytes += (uint64_t)more;
 	make_room(c);
-	pm_turn_unlock();
+	unlock(c);
 }
 
 uint64_t pm_cache_limit(const struct pm_cache *c)

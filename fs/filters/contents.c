@@ -42,7 +42,8 @@ static int find_entry(struct filling *l)
 	char name[PMFS_PATTERN_SIZE];
 	size_t base = text.len;
 	unsigned long number = 0;
-	if (f->pattern.of != PMFS_PATTERN_NAME || !f->what.entry_name)
+	/* Behind `name:` is a glob. */
+	if (f->pattern.of != PMFS_PATTERN_NAME || text.len < f->pattern.len || !f->what.entry_name)
 		return 0;
 	while (base > 0 && text.p[base - 1] >= '0' && text.p[base - 1] <= '9')
 		base--;
@@ -128,7 +129,7 @@ static int find_matches(struct filling *l)
 			return -ENOMEM;
 		l->hit[i] = matches(l, i);
 		l->under[i] = l->hit[i] || (parent != PM_NONE && l->under[parent]);
-		l->f->n_matched += l->hit[i];
+		l->f->has_matches |= l->hit[i];
 	}
 	return 0;
 }
@@ -513,7 +514,7 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 {
 	struct filling l = {.f = f};
 	bool *lives = NULL;
-	f->n_matched = 0;
+	f->has_matches = false;
 	int r = prepare(&l, err);
 	if (r == 0 &&
 		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_twins(&l) < 0 ||

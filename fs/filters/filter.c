@@ -412,17 +412,20 @@ static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct p
 	if (r < 0)
 		return r;
 	const struct pm_cell *share = &f->facts[f->n_facts - 1].value;
-	if (f->n_matched == 0) {
-		pm_text_printf(out, "Nothing matches %s/%s.", pmfs_filter_names[f->what.kind],
-			f->pattern.text);
+	uint32_t thread;
+	const struct pm_profile *bottom = pmfs_filter_bottom(p, &thread);
+	if (!f->has_matches) {
+		pm_text_printf(out, "Nothing matches %s/", pmfs_filter_names[f->what.kind]);
+		pm_text_line(out, f->what.pattern);
+		pm_text_char(out, '.');
 		r = pmfs_filter_nearest(f, out, err);
 		pm_text_char(out, '\n');
 	} else if (share->kind == PM_CELL_F64) {
 		pm_text_str(out, "Filtered by ");
-		pm_text_bytes(out, pm_text_view(&f->path));
+		pm_text_line(out, pm_text_view(&f->path));
 		pm_text_printf(out, ": %.1f%% of the whole.\n", 100 * share->f);
 	}
-	return r == 0 && f->of->ops->remarks ? f->of->ops->remarks(f->of, out, err) : r;
+	return r == 0 && bottom->ops->remarks ? bottom->ops->remarks(bottom, out, err) : r;
 }
 
 /* ---- what is passed on ---- */
@@ -520,16 +523,20 @@ static int settle(void *context, struct pm_error *err)
 	struct pm_profile *p = &f->profile;
 	struct pm_bytes title;
 	uint32_t thread;
+	const struct pm_profile *bottom = pmfs_filter_bottom(p, &thread);
 	int r = pm_profile_ready(of, err);
-	if (r < 0 || (r = pm_profile_title(pmfs_filter_bottom(of, &thread), &title, err)) < 0)
+	if (r < 0 || (r = pm_profile_title(bottom, &title, err)) < 0)
 		return r;
+	if (!pmfs_can_be_filtered(of))
+		return pm_error_set(err, -ENODATA, of->source, PM_NO_OFFSET,
+			"has costs by call edge and no call paths, which filters need");
 	pm_text_clear(&f->title);
 	pm_text_bytes(&f->title, pm_text_view(&f->path));
-	if (f->what.thread != PM_NONE) {
+	if (thread != PM_NONE) {
 		const struct pm_threads *threads;
-		if ((r = ops->threads(of, &threads, err)) < 0)
+		if ((r = bottom->ops->threads(bottom, &threads, err)) < 0)
 			return r;
-		pm_text_printf(&f->title, " of thread_id %u", threads->threads[f->what.thread].id);
+		pm_text_printf(&f->title, " of thread_id %u", threads->threads[thread].id);
 	}
 	if (title.len)
 		pm_text_str(&f->title, " of ");
@@ -549,12 +556,27 @@ static int settle(void *context, struct pm_error *err)
 	f->ops.thread_counts = ops->threads ? get_counts : NULL;
 	f->ops.values = ops->threads && ops->values ? values : NULL;
 	f->ops.samples = ops->threads && ops->samples ? samples : NULL;
-	f->ops.call_times = ops->call_times ? get_times : NULL;
+	/* They are of all threads. */
+	f->ops.call_times = ops->call_times && f->what.thread == PM_NONE ? get_times : NULL;
 	f->ops.span = ops->span ? get_span : NULL;
 	f->ops.has = ops->has ? has : NULL;
 	f->ops.sources = ops->sources ? get_sources : NULL;
 	f->ops.missing = ops->missing ? get_missing : NULL;
 	return 0;
+}
+
+bool pmfs_can_be_filtered(const struct pm_profile *p)
+{
+	return p->ops->filtered ||
+		!pm_bytes_equal(pm_bytes_of(pm_profile_kind_of_tree(p)), pm_bytes_of("edges"));
+}
+
+void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct pm_text *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		pm_text_printf(out, "%s%s/", i ? "/" : "", pmfs_filter_names[whats[i].kind]);
+		pm_text_bytes(out, whats[i].pattern);
+	}
 }
 
 static int get_ready(const struct pm_profile *p, struct pm_error *err)

@@ -51,6 +51,13 @@ int pmfs_filter_all(struct pm_profile *of, void (*close)(struct pm_profile *p),
 	const struct pmfs_filter_what *whats, unsigned n, struct pm_profile **ret,
 	struct pm_error *err);
 
+/* Whether a profile has call paths, or is of several runs: costs of call edges cannot be filtered.
+ */
+bool pmfs_can_be_filtered(const struct pm_profile *p);
+
+/* Appends `focus/PATTERN/hide/PATTERN`: filters in one another, the first one innermost. */
+void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct pm_text *out);
+
 /* Whether a profile is a filter, and how many are in one another. */
 bool pmfs_is_filter(const struct pm_profile *p);
 unsigned pmfs_filter_depth(const struct pm_profile *p);

@@ -1,4 +1,3 @@
-/* A pattern with several `*` in a row is a link to the one with a single `*`. */
 #include "fs/filters/filters.h"
 
 #include <stdlib.h>
@@ -9,8 +8,7 @@
 
 /* What the numbers of filters stand for: the key of the list, followed by the pattern. */
 struct found {
-	uint8_t kind; /* of what has numbers from the list: see `letters` */
-	uint8_t is_link;
+	uint8_t kind;    /* of what has numbers from the list: see `letters` */
 	uint32_t thread; /* PM_NONE: of the run */
 };
 
@@ -25,41 +23,17 @@ struct pmfs_filters {
 	struct pm_named_doc readmes[PMFS_N_FILTERS];
 };
 
-/* Without further `*` behind one. Returns the length; at most that of the pattern. */
-static size_t canonical(struct pm_bytes pattern, char *ret)
-{
-	size_t n = 0;
-	bool escaped = false, any = false;
-	for (size_t i = 0; i < pattern.len; i++) {
-		bool again = any && !escaped && pattern.p[i] == '*';
-		any = !escaped && pattern.p[i] == '*';
-		escaped = !escaped && pattern.p[i] == '\\';
-		if (!again)
-			ret[n++] = (char)pattern.p[i];
-	}
-	return n;
-}
-
-/* Costs by call edges, without call paths, cannot be filtered. */
-static bool has_paths(const struct pm_profile *p)
-{
-	return p->ops->filtered ||
-		!pm_bytes_equal(pm_bytes_of(pm_profile_kind_of_tree(p)), pm_bytes_of("edges"));
-}
-
 int pmfs_filters_find(struct pmfs_filters *f, enum pmfs_filter_kind kind, uint32_t thread,
 	struct pm_bytes name, uint32_t *ret_item, uint32_t *ret_generation)
 {
 	struct pmfs_pattern pattern;
-	char plain[PMFS_PATTERN_SIZE];
 	struct found head;
 	struct pm_text key = {.p = NULL};
-	if (!pmfs_pattern_read(&pattern, name) || !has_paths(f->profile) ||
+	if (!pmfs_pattern_read(&pattern, name) || !pmfs_can_be_filtered(f->profile) ||
 		pmfs_filter_depth(f->profile) >= PMFS_MOST_FILTERS)
 		return 0;
 	memset(&head, 0, sizeof(head)); /* padding is part of the key */
 	head.kind = (uint8_t)letters[kind];
-	head.is_link = canonical(name, plain) != name.len;
 	head.thread = thread;
 	pm_text_add(&key, &head, sizeof(head));
 	pm_text_bytes(&key, name);
@@ -124,36 +98,6 @@ static struct pm_bytes filters_name(
 	return pm_text_view(scratch);
 }
 
-static bool filters_is_document(const struct pm_collection *c, uint32_t i)
-{
-	struct item item;
-	struct pm_bytes pattern;
-	return item_get(filters_of(c), c, i, &item, &pattern) && item.head.is_link;
-}
-
-static int link_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	struct item item;
-	struct pm_bytes pattern;
-	char plain[PMFS_PATTERN_SIZE];
-	struct pmfs_filters *f = (struct pmfs_filters *)(uintptr_t)doc->text.self;
-	(void)err;
-	if (item_get(f, NULL, (uint32_t)doc->text.a, &item, &pattern))
-		pm_text_add(out, plain, canonical(pattern, plain));
-	return pm_text_status(out);
-}
-
-static int filters_document(
-	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
-{
-	if (k > 0 || !filters_is_document(c, i))
-		return 0;
-	*ret = (struct pm_named_doc){.path = "",
-		.doc = {.kind = PM_DOC_LINK,
-			.text = {.render = link_render, .self = c->self, .a = i, .brief = true}}};
-	return 1;
-}
-
 static int filters_profile(
 	const struct pm_collection *c, uint32_t i, struct pm_profile **ret, struct pm_error *err)
 {
@@ -194,8 +138,6 @@ struct pmfs_filters *pmfs_filters_new(const struct pm_profile *p, struct pmfs_mo
 			.find = filters_find,
 			.has = filters_has,
 			.has_unlisted = true,
-			.is_document = filters_is_document,
-			.document = filters_document,
 			.profile = filters_profile};
 	}
 	return f;

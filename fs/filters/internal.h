@@ -127,8 +127,8 @@ struct pmfs_filter {
 	uint32_t *same; /* where it is itself, or PM_NONE */
 	struct pmfs_slots slots;
 	struct pmfs_filtered_costs run;
-	uint32_t *start;    /* by context, in run; n_contexts + 1 */
-	uint32_t n_matched; /* functions, or kinds or categories of contexts */
+	uint32_t *start; /* by context, in run; n_contexts + 1 */
+	bool has_matches;
 
 	struct pm_lazy threads_once; /* guards the following */
 	const struct pm_threads *threads_of;
@@ -164,7 +164,8 @@ static inline void pmfs_filter_grown(struct pmfs_filter *f, uint64_t bytes)
 int pmfs_filter_take(
 	const struct pmfs_filter *f, uint32_t of, struct pmfs_gather *g, struct pm_error *err);
 
-/* contents.c: fills in what `once` guards. After a failure, pmfs_filter_drop. */
+/* contents.c: fills in what `once` guards. After a failure, the caller drops what there is of it.
+ */
 int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err);
 
 /* ---- trace.c ---- */

@@ -4,6 +4,7 @@
 
 #include "formats/common/work.h"
 #include "fs/filters/internal.h"
+#include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/shortname.h"
 
@@ -40,30 +41,60 @@ static unsigned distance_to(struct pm_bytes name, struct pm_bytes wanted)
 	return last < whole ? last : whole;
 }
 
+/* The text that a pattern of this kind is tried on, to be compared with it. */
+static struct pm_bytes text_of(
+	const struct pmfs_filter *f, const struct pm_tree *tree, const struct pmfs_function *is)
+{
+	if (f->pattern.of == PMFS_PATTERN_NAME)
+		return is->name;
+	return pmfs_base_name(
+		tree->texts[f->pattern.of == PMFS_PATTERN_MODULE ? is->module : is->file]);
+}
+
+static void add_categories(struct pm_text *out)
+{
+	pm_text_str(out, " Categories: program");
+	for (unsigned i = PMFS_PROGRAM + 1; i < PMFS_N_CATEGORIES; i++) {
+		pm_text_str(out, ", ");
+		pm_text_bytes(out, pmfs_category_name((enum pmfs_category)i));
+	}
+}
+
 int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_identity *id;
 	struct {
-		uint32_t function;
+		struct pm_bytes text;
 		unsigned distance;
 	} nearest[SHOWN + 1];
 	unsigned n = 0;
-	if (f->pattern.of != PMFS_PATTERN_NAME)
+	size_t most = f->pattern.rest.len / 2;
+	if (f->pattern.of == PMFS_PATTERN_CATEGORY)
+		add_categories(out);
+	if (f->pattern.of == PMFS_PATTERN_KIND)
+		pm_text_str(out,
+			" Kinds: entry, function, inlined, loop, line, instruction, placeholder");
+	if (f->pattern.of == PMFS_PATTERN_CATEGORY || f->pattern.of == PMFS_PATTERN_KIND)
 		return 0;
 	int r = pmfs_identity(f->model, &id, err);
 	for (uint32_t i = 0; r == 0 && i < id->n; i++) {
-		unsigned d = distance_to(id->functions[i].name, f->pattern.rest), k = n;
+		struct pm_bytes text = text_of(f, id->tree, &id->functions[i]);
+		unsigned d = distance_to(text, f->pattern.rest), k = 0;
 		if (i % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
 			return pm_error_plain(err, -ENOMEM);
-		for (; k > 0 && nearest[k - 1].distance > d; k--)
+		while (k < n && !pm_bytes_equal(nearest[k].text, text))
+			k++;
+		if (k < n || text.len == 0 || d > most)
+			continue;
+		for (k = n; k > 0 && nearest[k - 1].distance > d; k--)
 			nearest[k] = nearest[k - 1];
-		nearest[k].function = i;
+		nearest[k].text = text;
 		nearest[k].distance = d;
 		n += n < SHOWN;
 	}
 	for (unsigned k = 0; r == 0 && k < n; k++) {
 		pm_text_str(out, k ? ", " : " Nearest: ");
-		pm_text_line(out, id->functions[nearest[k].function].name);
+		pm_text_line(out, nearest[k].text);
 	}
 	return r;
 }

@@ -16,7 +16,7 @@ static const char *const meanings[PMFS_N_FILTERS] = {
 		"up to the whole.\n",
 	[PMFS_FILTER_HIDE] =
 		"hide/PATTERN leaves out the frames that match; their cost goes to what called them, so\n"
-		"the whole is unchanged. Where no function is left it is that of (hidden).\n",
+		"the whole is unchanged. Cost whose whole path is hidden is shown as (hidden).\n",
 	[PMFS_FILTER_FROM] =
 		"from/PATTERN has the call paths of focus/PATTERN, beginning at the outermost frame that\n"
 		"matches.\n",
@@ -50,7 +50,7 @@ int pmfs_filters_readme_render(const struct pm_doc *doc, struct pm_text *out, st
 	if (r < 0)
 		return r;
 	pm_text_str(out, meanings[doc->text.a]);
-	if (pm_bytes_equal(pm_bytes_of(pm_profile_kind_of_tree(p)), pm_bytes_of("edges"))) {
+	if (!pmfs_can_be_filtered(p)) {
 		pm_text_str(out,
 			"\nThis source has costs by call edge and no call paths, which filters need: there are\n"
 			"none here.\n");
@@ -60,14 +60,16 @@ int pmfs_filters_readme_render(const struct pm_doc *doc, struct pm_text *out, st
 		"\nFilters are not shown by ls; open them by name. PATTERN is\n\n"
 		"  NAME                a function, as in functions/; or with * for any text, ? for one\n"
 		"                      character, [abc] for one of some, \\ before a character that is\n"
-		"                      meant itself; with or without parameters and module\n"
+		"                      meant itself; with or without parameters and module;\n"
+		"                      *::NAME for a member of any class\n"
 		"  module:GLOB         by load module, the whole path or its last part\n"
 		"  file:GLOB           by source file, likewise\n"
 		"  category:NAME       as in categories.csv: category:mpi\n"
 		"  kind:NAME           as in contexts.csv: kind:loop\n"
 		"  name:GLOB           a name that begins like one of these\n\n"
 		"A filter is a directory with the tables, pictures and exports of the whole. Filters,\n"
-		"windows, threads and runs can be in one another. In the folder above:\n\n");
+		"windows, threads and runs can be in one another. -o focus=PATTERN and its like filter\n"
+		"a whole mount; a comma in PATTERN is \\, there. In the folder above:\n\n");
 	pm_text_printf(out, "$ head -n 6 %s/", kind);
 	add_name(out, f);
 	pm_text_printf(out, "/functions.txt\n$ cat %s/", kind);

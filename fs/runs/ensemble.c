@@ -226,7 +226,10 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 	return 0;
 }
 
-/* The same runs, each filtered once more. */
+/*
+ * The same runs, each filtered once more. Runs and patterns are those of the other ensemble, which
+ * outlives it.
+ */
 static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *what,
 	struct pm_profile **ret, struct pm_error *err)
 {

@@ -63,10 +63,12 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 	static const char *const commands[] = {
 		"command", "command_line", "program_path", "program", "application", NULL};
 	struct pm_bytes title;
+	uint32_t thread;
 	int r = find_fact(f, p, hosts, &ret->host, err);
 	if (r == 0)
 		r = find_fact(f, p, commands, &ret->command, err);
-	if (r < 0 || ret->command || (r = pm_profile_title(p, &title, err)) < 0)
+	if (r < 0 || ret->command ||
+		(r = pm_profile_title(pmfs_filter_bottom(p, &thread), &title, err)) < 0)
 		return r;
 	/* For files without a title, their name. */
 	if (title.len > 0 &&

@@ -316,6 +316,7 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 		pm_text_printf(out, ", whole %.*s", (int)name.len, (const char *)name.p);
 	}
 	pm_text_str(out, "\n");
+	pmfs_ensemble_filters(out, e, "filtered by ");
 	if (pmfs_shelf_lacks_metric(e->shelf)) {
 		pm_text_str(out, "no run has the quantity of -o metric=");
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);

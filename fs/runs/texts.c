@@ -105,6 +105,18 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 			name, name);
 }
 
+void pmfs_ensemble_filters(struct pm_text *out, const struct pmfs_ensemble *e, const char *before)
+{
+	struct pm_text filters = {.p = NULL};
+	if (e->options.shelf.n_filters == 0)
+		return;
+	pmfs_filter_print(e->options.shelf.filters, e->options.shelf.n_filters, &filters);
+	pm_text_str(out, before);
+	pm_text_line(out, pm_text_view(&filters));
+	pm_text_char(out, '\n');
+	pm_text_end(&filters, out);
+}
+
 int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
@@ -119,6 +131,7 @@ int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 		e->runs.n, e->runs.n == 1 ? "" : "s");
 	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
 	pm_text_str(out, " (another one: -o base=NAME)\n");
+	pmfs_ensemble_filters(out, e, "  Filtered by ");
 	add_entries(out, e, scales, efficiencies);
 	add_meanings(out, e, scales);
 	add_commands(out, e);
@@ -163,6 +176,13 @@ int pmfs_ensemble_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_json_bool(&j, e->options.normalize);
 	pm_json_key(&j, "scaling");
 	pm_json_str(&j, e->options.weak ? "weak" : "strong");
+	if (e->options.shelf.n_filters > 0) {
+		struct pm_text filters = {.p = NULL};
+		pmfs_filter_print(e->options.shelf.filters, e->options.shelf.n_filters, &filters);
+		pm_json_key(&j, "filters");
+		pm_json_text(&j, pm_text_view(&filters));
+		pm_text_end(&filters, out);
+	}
 	pm_json_key(&j, "runs");
 	pm_json_open(&j, '[');
 	for (uint32_t i = 0; i < e->runs.n; i++)

@@ -10,4 +10,8 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 int pmfs_ensemble_functions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int pmfs_ensemble_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
+/* Appends a line with the filters of an ensemble, if it has any. */
+struct pmfs_ensemble;
+void pmfs_ensemble_filters(struct pm_text *out, const struct pmfs_ensemble *e, const char *before);
+
 #endif

@@ -100,11 +100,16 @@ class Filters(unittest.TestCase):
         self.assertAlmostEqual(info["filter_share"], 18 / 68)
         self.assertIn("26.5% of the whole", run("--cat", self.source, "focus/MPI_*/summary.txt"))
         self.assertIn("Nothing matches focus/kernl. Nearest: kernel", run("--cat", self.source, "focus/kernl/summary.txt"))
+        self.assertNotIn("Nearest", run("--cat", self.source, "focus/zzzzzz/summary.txt"))
+        self.assertIn("Categories: program, idle, mpi", run("--cat", self.source, "focus/category:x/summary.txt"))
+        self.assertIn("Kinds: entry, function", run("--cat", self.source, "focus/kind:x/summary.txt"))
+        self.assertEqual(run("--cat", self.source, "hide/a/hide/b/hide/poll/summary.txt").count("Filtered by"), 1)
         self.assertEqual(self.functions("focus/kernl"), {})
         self.assertEqual(self.functions("hide/kernl"), self.functions(""))
 
     def test_names(self):
-        self.assertEqual(run("--cat", self.source, "focus/a**b/summary.txt"), run("--cat", self.source, "focus/a*b/summary.txt"))
+        source = self.write("c.folded", "main;f(char*) 1\nmain;f(char**) 20\n")
+        self.assertEqual(json.loads(run("--cat", source, "focus/f(char**)/info.json"))["filter_share"], 20 / 21)
         for path in ("focus/.git", "focus/" + "x" * 256, "/".join(["hide/zz"] * 17)):
             self.assertIn("No such file", run("--ls", self.source, path, code=1))
         run("--ls", self.source, "/".join(["hide/zz"] * 16))
@@ -132,6 +137,25 @@ class Filters(unittest.TestCase):
         self.assertEqual(run("-o", "ignore=MPI_*", "--cat", *words, "--", "compare/b/functions.csv"),
                          run("--cat", *words, "--", "ignore/MPI_*/compare/b/functions.csv"))
 
+    def test_filters_of_several_runs_in_one_another_end(self):
+        """Profiles with caches of their own are dropped from a cache."""
+        words = [f"a={self.source}", f"b={self.write('b.folded', STACKS)}"]
+        path = "/".join(["focus/*"] * 12)
+        self.assertEqual(run("-o", "cache=1M", "--cat", *words, "--", path + "/functions.csv"), run("--cat", *words, "--", "functions.csv"))
+
+    def test_filters_of_several_runs_say_so(self):
+        words = [f"a={self.source}", f"b={self.write('b.folded', STACKS)}"]
+        self.assertIn("filtered by focus/MPI_*/hide/poll\n", run("--cat", *words, "--", "focus/MPI_*/hide/poll/summary.txt"))
+        self.assertIn("Filtered by hide/poll\n", run("-o", "hide=poll", "--cat", *words, "--", "README.txt"))
+        self.assertEqual(json.loads(run("--cat", *words, "--", "hide/poll/info.json"))["filters"], "hide/poll")
+        self.assertEqual(run("--cat", *words, "--", "hide/no such/runs.csv"), run("--cat", *words, "--", "runs.csv"))
+
+    def test_a_thread_has_no_percentiles_of_others(self):
+        source = os.path.join(SOURCES, "nytprof-fork")
+        path = self.rows("threads.csv", source=source)[0]["path"]
+        for r in self.rows(path + "/focus/*/functions.csv", source=source):
+            self.assertEqual(r.get("max_ns", ""), "", r)
+
     def test_threads(self):
         source = os.path.join(SOURCES, "new.htdump")
         paths = [r["path"] for r in self.rows("threads.csv", source=source)]
@@ -154,6 +178,11 @@ class Filters(unittest.TestCase):
         source = os.path.join(SOURCES, "callgrind.out")
         self.assertIn("No such file", run("--ls", source, "focus/main", code=1))
         self.assertIn("no call paths", run("--cat", source, "focus/README.txt"))
+        self.assertIn("no call paths", run("-o", "focus=main", "--cat", source, "functions.csv", code=1))
+        words = [f"a={source}", f"b={self.source}"]
+        rows = list(csv.DictReader(io.StringIO(run("--cat", *words, "--", "focus/main/runs.csv"))))
+        self.assertIn("no call paths", rows[0]["error"])
+        self.assertEqual(rows[1]["error"], "")
 
 
 if __name__ == "__main__":
