@@ -145,7 +145,7 @@ with tempfile.TemporaryDirectory() as folder:
     version = subprocess.run([profmount, "--version"], capture_output=True, text=True, check=False).stdout
     if "registers" not in machine:
         print("SKIPPED: stacks: this machine is not x86-64 or arm64")
-    elif "libdw" not in version:
+    elif "libdw" not in version.split("built without:", maxsplit=1)[0]:
         print("SKIPPED: stacks: the program was built without libdw")
     else:
         stacks(folder)
