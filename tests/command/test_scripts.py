@@ -34,10 +34,11 @@ class Machine:
         for name in ("demo", "all", "packages.sh"):
             shutil.copy(os.path.join(TOP, "tests", name), os.path.join(self.top, "tests"))
         for name in ("sh", "dirname", "mktemp", "tail", "rm", "sed", "sort", "head", "id", "grep", "cat"):
-            if name not in hidden:
+            if name not in hidden and name not in programs:
                 os.symlink(shutil.which(name), os.path.join(self.bin, name))
         for name, body in programs.items():
-            with open(os.path.join(self.bin, name), "w", encoding="utf-8") as f:
+            # Never through a link to a program of this system, which root would overwrite.
+            with open(os.path.join(self.bin, name), "x", encoding="utf-8") as f:
                 f.write("#!/bin/sh\n" + body + "\n")
             os.chmod(os.path.join(self.bin, name), 0o755)
 
