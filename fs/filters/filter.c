@@ -585,9 +585,10 @@ static int get_ready(const struct pm_profile *p, struct pm_error *err)
 	return pm_lazy_get(&f->ready_once, settle, f, err);
 }
 
+/* A run among several has operations of its own for closing. */
 bool pmfs_is_filter(const struct pm_profile *p)
 {
-	return p->ops->close == filter_close;
+	return p->ops->run_costs == run_costs;
 }
 
 unsigned pmfs_filter_depth(const struct pm_profile *p)

@@ -148,6 +148,7 @@ class Filters(unittest.TestCase):
         self.assertIn("filtered by focus/MPI_*/hide/poll\n", run("--cat", *words, "--", "focus/MPI_*/hide/poll/summary.txt"))
         self.assertIn("Filtered by hide/poll\n", run("-o", "hide=poll", "--cat", *words, "--", "README.txt"))
         self.assertEqual(json.loads(run("--cat", *words, "--", "hide/poll/info.json"))["filters"], "hide/poll")
+        self.assertIn("Filtered by hide/poll: 100.0%", run("--cat", *words, "--", "hide/poll/runs/run=a/summary.txt"))
         self.assertEqual(run("--cat", *words, "--", "hide/no such/runs.csv"), run("--cat", *words, "--", "runs.csv"))
 
     def test_a_thread_has_no_percentiles_of_others(self):
