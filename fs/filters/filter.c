@@ -527,9 +527,12 @@ static int settle(void *context, struct pm_error *err)
 	int r = pm_profile_ready(of, err);
 	if (r < 0 || (r = pm_profile_title(bottom, &title, err)) < 0)
 		return r;
-	if (!pmfs_can_be_filtered(of))
-		return pm_error_set(err, -ENODATA, of->source, PM_NO_OFFSET,
-			"has costs by call edge and no call paths, which filters need");
+	r = pmfs_can_be_filtered(of, err);
+	if (r <= 0)
+		return r < 0
+			? r
+			: pm_error_set(err, -ENODATA, of->source, PM_NO_OFFSET,
+				  "has costs by call edge and no call paths, which filters need");
 	pm_text_clear(&f->title);
 	pm_text_bytes(&f->title, pm_text_view(&f->path));
 	if (thread != PM_NONE) {
@@ -565,10 +568,16 @@ static int settle(void *context, struct pm_error *err)
 	return 0;
 }
 
-bool pmfs_can_be_filtered(const struct pm_profile *p)
+int pmfs_can_be_filtered(const struct pm_profile *p, struct pm_error *err)
 {
-	return p->ops->filtered ||
-		!pm_bytes_equal(pm_bytes_of(pm_profile_kind_of_tree(p)), pm_bytes_of("edges"));
+	struct pm_bytes title;
+	if (p->ops->filtered)
+		return 1;
+	/* Without having been read, edges are what a source can do at least; the title reads it. */
+	int r = pm_profile_title(p, &title, err);
+	return r < 0
+		? r
+		: !pm_bytes_equal(pm_bytes_of(pm_profile_kind_of_tree(p)), pm_bytes_of("edges"));
 }
 
 void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct pm_text *out)

@@ -51,9 +51,11 @@ int pmfs_filter_all(struct pm_profile *of, void (*close)(struct pm_profile *p),
 	const struct pmfs_filter_what *whats, unsigned n, struct pm_profile **ret,
 	struct pm_error *err);
 
-/* Whether a profile has call paths, or is of several runs: costs of call edges cannot be filtered.
+/*
+ * 1 if a profile has call paths, or is of several runs, 0 if not: costs of call edges cannot be
+ * filtered. May read the source.
  */
-bool pmfs_can_be_filtered(const struct pm_profile *p);
+int pmfs_can_be_filtered(const struct pm_profile *p, struct pm_error *err);
 
 /* Appends `focus/PATTERN/hide/PATTERN`: filters in one another, the first one innermost. */
 void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct pm_text *out);

@@ -29,17 +29,19 @@ int pmfs_filters_find(struct pmfs_filters *f, enum pmfs_filter_kind kind, uint32
 	struct pmfs_pattern pattern;
 	struct found head;
 	struct pm_text key = {.p = NULL};
-	if (!pmfs_pattern_read(&pattern, name) || !pmfs_can_be_filtered(f->profile) ||
+	if (!pmfs_pattern_read(&pattern, name) ||
 		pmfs_filter_depth(f->profile) >= PMFS_MOST_FILTERS)
 		return 0;
+	int r = pmfs_can_be_filtered(f->profile, NULL);
+	if (r <= 0)
+		return r;
 	memset(&head, 0, sizeof(head)); /* padding is part of the key */
 	head.kind = (uint8_t)letters[kind];
 	head.thread = thread;
 	pm_text_add(&key, &head, sizeof(head));
 	pm_text_bytes(&key, name);
-	int r = key.failed
-		? -ENOMEM
-		: pm_unlisted_number(f->names, pm_text_view(&key), ret_item, ret_generation);
+	r = key.failed ? -ENOMEM
+		       : pm_unlisted_number(f->names, pm_text_view(&key), ret_item, ret_generation);
 	*ret_item += PM_FIRST_UNLISTED;
 	pm_text_done(&key);
 	return r;

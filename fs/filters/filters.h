@@ -26,7 +26,8 @@ const struct pm_collection *pmfs_filters_collection(
 const struct pm_named_doc *pmfs_filters_readme(struct pmfs_filters *f, enum pmfs_filter_kind kind);
 
 /*
- * The item of the collection with this name, of a thread or of the run (PM_NONE): 1, 0 or -ENOMEM.
+ * The item of the collection with this name, of a thread or of the run (PM_NONE): 1, 0, or -ENOMEM
+ * and what reading the source ends with.
  */
 int pmfs_filters_find(struct pmfs_filters *f, enum pmfs_filter_kind kind, uint32_t thread,
 	struct pm_bytes name, uint32_t *ret_item, uint32_t *ret_generation);

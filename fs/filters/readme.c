@@ -50,7 +50,10 @@ int pmfs_filters_readme_render(const struct pm_doc *doc, struct pm_text *out, st
 	if (r < 0)
 		return r;
 	pm_text_str(out, meanings[doc->text.a]);
-	if (!pmfs_can_be_filtered(p)) {
+	r = pmfs_can_be_filtered(p, err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		pm_text_str(out,
 			"\nThis source has costs by call edge and no call paths, which filters need: there are\n"
 			"none here.\n");
