@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Comparisons whose right answers are known: pairs of real profiles that lie beside the project.
+"""Answers that are known, of real profiles that lie beside the project, one or two at a time.
 
     test_cases.py PROFMOUNT SHARED
 
-Exit status 77 (skipped) where SHARED/cases does not exist. The same rules are tested with profiles made here in test_runs.py and
-tests/compare/test_match.c.
+Exit status 77 (skipped) where SHARED/cases does not exist. The same rules are tested with profiles made here, in test_runs.py,
+tests/compare/test_match.c and the tests of each format; so are, without a profile there, compressed debug sections
+(tests/symbols/test_dwarf.c) and windows without end (tests/windows/test_windows_names.c).
 """
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -17,19 +19,70 @@ PROFMOUNT, SHARED = sys.argv[1:3]
 CASES = os.path.join(SHARED, "cases")
 
 
-def rows(words, path):
+def text(words, path):
     done = subprocess.run([PROFMOUNT, "--cat", *words, "--", path], capture_output=True, timeout=60, check=True)
-    return list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    return done.stdout.decode()
+
+
+def rows(words, path):
+    return list(csv.DictReader(io.StringIO(text(words, path))))
+
+
+def values(row, *columns):
+    return tuple(row[column] for column in columns)
 
 
 class Cases(unittest.TestCase):
+    def path(self, name):
+        path = os.path.join(CASES, name)
+        if not os.path.exists(path):
+            self.skipTest(f"no {path}")
+        return path
+
     def words(self, before, after):
-        words = [f"before={os.path.join(CASES, before)}", f"after={os.path.join(CASES, after)}"]
-        for word in words:
-            path = word.partition("=")[2]
-            if not os.path.exists(path):
-                self.skipTest(f"no {path}")
-        return words
+        return [f"before={self.path(before)}", f"after={self.path(after)}"]
+
+    def test_evals_of_one_line_with_two_texts(self):
+        words = [self.path("perl/evals-two-codes.nytprof.out")]
+        table = {r["name"]: values(r, "statements", "statements_ns") for r in rows(words, "functions.csv")}
+        self.assertEqual((table["main::slow"], table["main::fast"]), (("3", "4956400"), ("20", "7400")))
+        lines = [values(r, "statements", "statements_ns") for r in rows(words, "lines.csv") if r["line"] == "3" and r["name"] == "main::fast"]
+        self.assertEqual(lines, [("10", "6500")])
+
+    def test_anonymous_subs_of_two_evals(self):
+        table = rows([self.path("perl/evals-two-anon.nytprof.out")], "functions.csv")
+        anonymous = [r for r in table if "__ANON__" in r["name"]]
+        self.assertEqual([values(r, "calls", "time_ns_excl") for r in anonymous], [("1", "30487400"), ("10", "3700")])
+        self.assertEqual(len({r["file"] for r in anonymous}), 2)
+
+    def test_statements_alone(self):
+        words = [self.path("perl/subs0.nytprof.out")]
+        self.assertEqual(json.loads(text(words, "info.json"))["primary_metric"], "statements_ns")
+        line = rows(words, "lines.csv")[0]
+        self.assertEqual((line["line"], os.path.basename(line["file"])), ("32", "kitchen.pl"))
+        self.assertEqual(values(line, "statements_ns", "time_ns_excl", "time_ns_incl"), ("53000200", "", ""))
+
+    def test_name_in_two_encodings(self):
+        found = [r for r in rows([self.path("perl/utf8-subname.nytprof.out")], "functions.csv") if "日本語" in r["name"]]
+        self.assertEqual([(r["name"], os.path.basename(r["file"]), r["line"]) for r in found], [("Éä::日本語", "utf.pl", "2")])
+
+    def test_what_one_rank_does_alone(self):
+        words = [self.path("hpctoolkit/cpi-old")]
+        row = next(r for r in rows(words, "imbalance.csv") if r["name"].startswith("PMPI_Reduce"))
+        self.assertEqual(values(row, "threads", "peers", "waiting", "cputime_sec_incl_mean", "lost"),
+                         ("1", "4", "1", "0.010417000000000001", "0.031251"))
+        waiting = text(words, "summary.txt").partition("\nWaiting")[2].splitlines()
+        self.assertIn("PMPI_Reduce", waiting[1])
+
+    def test_two_runs_in_one_measurement_directory(self):
+        words = [self.path("hpcrun/mixed2")]
+        self.assertIn("2 runs are in this directory", text(words, "summary.txt"))
+        self.assertEqual([r["what"][:10] for r in rows(words, "damage.csv")], ["run 1 of 2", "run 2 of 2"])
+        self.assertEqual(sorted(r["run"] for r in rows(words, "threads.csv")), ["1"] * 4 + ["2"] * 4)
+
+    def test_damaged_database_of_a_report(self):
+        words = [self.path("damage/start-js-min")]
+        self.assertTrue(text(words, "report/start.js").startswith("pm.take("))
 
     def test_handlers_that_have_only_a_line(self):
         words = self.words("compare/anon-before.nytprof.out", "compare/anon-after.nytprof.out")
