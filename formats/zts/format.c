@@ -70,6 +70,7 @@ static int probe(const struct pm_candidate *c)
 static void close_zts(struct pm_profile *p)
 {
 	struct zts_opened *z = zts_opened_of(p);
+	pm_part_done(&z->requests);
 	zts_samples_done(&z->samples);
 	zts_early_free(z->early);
 	zts_aggregate_done(&z->aggregate);
@@ -113,6 +114,8 @@ static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int
 
 static const struct pm_note notes[] = {
 	{"traces.csv", "every trace and span: start, duration, errors, attributes, method, path"},
+	{"requests.csv",
+		"traces by what was asked for: method and path, with {n} for numbers and ids"},
 	{"methods.csv", "every method over all traces"},
 	{"attributes.csv", "how many traces have each attribute value"},
 	{"exceptions.csv", "every exception: count, first and last time, first trace"},

@@ -3,6 +3,7 @@
 #define PROFMOUNT_FORMATS_ZTS_PARTS_H
 
 #include "formats/common/lazy.h"
+#include "formats/common/part.h"
 #include "formats/zts/contexts.h"
 #include "formats/zts/samples.h"
 #include "formats/zts/store.h"
@@ -19,6 +20,7 @@ struct zts_opened {
 	struct zts_survey survey;       /* see zts_get_survey */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
 	struct zts_samples samples;     /* see zts_get_samples */
+	struct pm_part requests;        /* see zts_requests_table */
 	struct pm_damages damages;
 	struct pm_named_doc *documents;
 	size_t n_documents, documents_room;
@@ -77,6 +79,7 @@ int zts_call_path(
 int zts_window_document(const struct pm_profile *p, const struct pm_window *window, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err);
 
+struct pm_table zts_requests_table(const struct zts_opened *z); /* requests.c */
 struct pm_table zts_spans_table(const struct zts_opened *z);
 struct pm_table zts_chunks_table(const struct zts_opened *z, uint32_t store);
 struct pm_table zts_strings_table(const struct zts_opened *z, uint32_t store);

@@ -107,6 +107,9 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 	pm_text_str(out,
 		"  Which traces took the longest?\n"
 		"$ sort -t, -k2,2nr traces.csv | head\n");
+	pm_text_str(out,
+		"  Which requests take the most time, and how long does each take?\n"
+		"$ head requests.csv\n");
 	if (v->n_failed > 0)
 		pm_text_str(out,
 			"  Which traces failed?\n"

@@ -328,6 +328,47 @@ static void test_traces_have_a_column_for_each_frequent_attribute(void **state)
 	pm_profile_close(profile);
 }
 
+static void put_request(
+	struct bare *b, uint64_t ms, uint64_t method, uint64_t ticks, uint64_t key, uint64_t value)
+{
+	struct pm_text p = {0};
+	begin_trace(&p, ms, method);
+	if (key)
+		zts_put_attr(&p, key, value);
+	zts_put_end(&p, 100 + ticks, 1);
+	zts_put_chunk(&b->traces, 0x10, pm_text_view(&p));
+	pm_text_done(&p);
+}
+
+/* What identifies one object is `{n}`, and nothing that only begins like it. */
+static void test_requests_of_one_route_are_one_row(void **state)
+{
+	enum { ROUTE = 1, TARGET, URL, FIRST };
+	static const struct zts_entry texts[] = {{ROUTE, "http.route"}, {TARGET, "http.target"},
+		{URL, "URL"}, {FIRST, "/o/12/x?page=2"}, {5, "/o/345/x"},
+		{6, "/o/01234567-89ab-cdef-0123-456789ABCDEF/x#top"}, {7, "/o/deadbeef/x"},
+		{8, "/o/deadbee/12b"}, {9, "http://h:80/12345678/"}, {10, "/o/{id}"}};
+	struct bare b;
+	bare_begin(&b, texts, sizeof(texts) / sizeof(*texts));
+	for (uint64_t i = 0; i < 4; i++)
+		put_request(&b, i, 0, i == 2 ? 50 : 10, TARGET, FIRST + i);
+	put_request(&b, 4, 0, 30, TARGET, 8);
+	put_request(&b, 5, 0, 20, URL, 9);
+	put_request(&b, 6, 70, 3, ROUTE, 10);
+	put_request(&b, 7, 70, 2, 0, 0);
+	put_request(&b, 8, 0, 1, 0, 0);
+	bare_write(&b, store);
+	struct pm_profile *profile = open_source(folder);
+	assert_text(profile, "", "requests.csv",
+		"4,0,5242880,655360,3276800,3276800,stores/000000/traces/20190516T094640.002,/o/{n}/x\n"
+		"1,0,1966080,1966080,1966080,1966080,stores/000000/traces/20190516T094640.004,/o/deadbee/12b\n"
+		"1,0,1310720,1310720,1310720,1310720,stores/000000/traces/20190516T094640.005,http://h:80/{n}/\n"
+		"1,0,196608,196608,196608,196608,stores/000000/traces/20190516T094640.006,000000#70 /o/{id}\n"
+		"1,0,131072,131072,131072,131072,stores/000000/traces/20190516T094640.007,000000#70\n"
+		"1,0,65536,65536,65536,65536,stores/000000/traces/20190516T094640.008,\n");
+	pm_profile_close(profile);
+}
+
 static void test_an_id_means_something_in_its_store_alone(void **state)
 {
 	char other[sizeof(store)];
@@ -647,6 +688,7 @@ int main(void)
 		cmocka_unit_test(test_each_recorded_call_counts_once),
 		cmocka_unit_test(test_traces_have_a_column_for_each_frequent_attribute),
 		cmocka_unit_test(test_an_exception_has_the_time_of_its_call),
+		cmocka_unit_test(test_requests_of_one_route_are_one_row),
 		cmocka_unit_test(test_an_id_means_something_in_its_store_alone),
 		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
