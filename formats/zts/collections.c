@@ -282,6 +282,8 @@ int zts_list_documents(struct zts_opened *z)
 		?: add_document(z, "methods.tsv", pm_doc_tsv(methods))
 		?: add_document(z, "attributes.csv",
 			   pm_doc_csv(zts_table(z, ZTS_TABLE_ATTRIBUTES)))
+		?: add_document(z, "statements.csv",
+			   pm_doc_csv(zts_table(z, ZTS_TABLE_STATEMENTS)))
 		?: add_document(z, "exceptions.csv",
 			   pm_doc_csv(zts_table(z, ZTS_TABLE_EXCEPTIONS)))
 		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_spans_table(z)));

@@ -43,7 +43,7 @@ static int gather_trace(struct gathering *g, uint32_t place, struct zts_partial 
 {
 	uint32_t trace = g->survey->by_store[place];
 	const struct zts_trace *t = &g->survey->traces[trace];
-	const struct zts_moment moment = {trace, place, t->timestamp_ns};
+	const struct zts_moment moment = {trace, place, t->timestamp_ns, t->error};
 	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (pm_work_cancelled())
@@ -79,6 +79,13 @@ static int gather_stretch(void *context, size_t i)
 
 /* ---- putting together ---- */
 
+static void translate_slowest(const struct zts_early *early, struct zts_attributes *a)
+{
+	for (uint32_t i = 0; i < a->texts.n; i++)
+		if (a->items[i].slowest != PM_NONE)
+			a->items[i].slowest = early->trace_of[a->items[i].slowest];
+}
+
 /* Ranks and traces of the survey in place of those that the scan expected. */
 static void translate(const struct zts_early *early, struct zts_partial *p)
 {
@@ -90,6 +97,8 @@ static void translate(const struct zts_early *early, struct zts_partial *p)
 	}
 	for (uint32_t i = 0; i < p->exceptions.texts.n; i++)
 		p->exceptions.items[i].trace = early->trace_of[p->exceptions.items[i].trace];
+	translate_slowest(early, &p->attributes);
+	translate_slowest(early, &p->statements);
 }
 
 static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
@@ -170,7 +179,8 @@ void zts_aggregate_done(struct zts_aggregate *a)
 	free(a->methods);
 	free(a->times);
 	free(a->calls_of);
-	free(a->attrs);
+	zts_attributes_done(&a->attributes);
+	zts_attributes_done(&a->statements);
 	zts_exceptions_done(&a->exceptions);
 	pm_arena_done(&a->texts);
 	*a = (struct zts_aggregate){.tree = NULL};

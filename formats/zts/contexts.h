@@ -1,31 +1,26 @@
 /*
- * All recorded calls: by path of methods (the context tree), by method, and by exception; and the
- * number of traces with each attribute. Each recorded call counts once.
+ * All recorded calls: by path of methods (the context tree), by method, by exception, and by value
+ * of an attribute. Each recorded call counts once.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 #define PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 
+#include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
 #include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
 #include "profmount/profile.h"
-
-struct zts_attr_count {
-	uint64_t traces;
-	struct pm_bytes key, value;
-};
 
 struct zts_aggregate {
 	struct pm_tree *tree;
 	struct zts_sums *sums;      /* of each context */
 	struct zts_method *methods; /* by exclusive time, highest first */
 	size_t n_methods;
-	struct pm_call_times *times;  /* by function of the tree */
-	struct zts_attr_count *attrs; /* by key, then most traces first */
-	size_t n_attrs;
-	struct zts_exceptions exceptions; /* sorted */
-	uint32_t *calls_of;               /* by place in zts_survey.by_store: calls that count */
-	uint64_t left_out;                /* calls beyond PM_LIMIT_CALL_PATHS */
+	struct pm_call_times *times;                  /* by function of the tree */
+	struct zts_attributes attributes, statements; /* sorted */
+	struct zts_exceptions exceptions;             /* sorted */
+	uint32_t *calls_of; /* by place in zts_survey.by_store: calls that count */
+	uint64_t left_out;  /* calls beyond PM_LIMIT_CALL_PATHS */
 	struct pm_arena texts;
 };
 

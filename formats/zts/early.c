@@ -55,17 +55,22 @@ static void expect(struct zts_early *early, const struct zts_span *span)
 {
 	const struct zts_chunks *chunks = &early->stores->items[span->store].chunks;
 	uint32_t chunk = zts_chunk_find(chunks, span->data_offset);
-	const struct zts_expected *last = early->n ? &early->items[early->n - 1] : NULL;
-	if (chunk == PM_NONE ||
-		(last && last->store == span->store && last->chunk == chunk &&
-			last->start_offset == span->start_offset))
+	bool error = span->flags & ZTS_FLAG_ERROR;
+	struct zts_expected *last = early->n ? &early->items[early->n - 1] : NULL;
+	if (chunk == PM_NONE)
 		return;
+	if (last && last->store == span->store && last->chunk == chunk &&
+		last->start_offset == span->start_offset) {
+		last->error |= error;
+		return;
+	}
 	early->items[early->n++] = (struct zts_expected){.store = span->store,
 		.chunk = chunk,
 		.start_offset = span->start_offset,
 		.timestamp_ns = span->timestamp_ns,
 		.trace_id = {span->trace_id[0], span->trace_id[1]},
-		.span_id = span->span_id};
+		.span_id = span->span_id,
+		.error = error};
 }
 
 static int make_summings(struct zts_early *early)
@@ -222,7 +227,8 @@ int zts_summing_end(struct zts_summing *s, const struct zts_early *early)
 	if (!(root->has & ZTS_HAS_TIMESTAMP) || item->timestamp_ns < stamp_ns ||
 		item->timestamp_ns - stamp_ns >= ZTS_MS_NS)
 		return 0;
-	const struct zts_moment moment = {item->time_rank, item->ticket, item->timestamp_ns};
+	const struct zts_moment moment = {
+		item->time_rank, item->ticket, item->timestamp_ns, item->error};
 	if (zts_growing_end(&s->growing) < 0)
 		return -ENOMEM;
 	s->ticket = item->ticket;

@@ -20,6 +20,7 @@ struct zts_expected {
 	uint64_t trace_id[2], span_id;
 	uint32_t ticket;    /* its place in order of stores, then of time */
 	uint32_t time_rank; /* its place in order of time */
+	bool error;
 };
 
 /* What one thread adds up. */

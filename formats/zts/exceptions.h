@@ -21,11 +21,14 @@ struct zts_exceptions {
 	size_t room;
 };
 
-/* Where a call stands: numbers of the trace in order of time and in that of adding up; its begin.
+/*
+ * The trace of a call: its numbers in order of time and in that of adding up, its begin, and
+ * `error` of traces.csv.
  */
 struct zts_moment {
 	uint32_t trace, rank;
 	uint64_t timestamp_ns;
+	bool error;
 };
 
 /* Adds those of a trace. Texts go to `arena`. 0 or -ENOMEM. */

@@ -12,10 +12,8 @@
 
 int zts_joining_init(struct zts_joining *j, struct zts_aggregate *a)
 {
-	*j = (struct zts_joining){.a = a,
-		.builder = pm_tree_builder_new(),
-		.names = {.arena = &a->texts},
-		.attrs = {.arena = &a->texts}};
+	*j = (struct zts_joining){
+		.a = a, .builder = pm_tree_builder_new(), .names = {.arena = &a->texts}};
 	int r = pm_paths_init(&j->paths, PM_LIMIT_CALL_PATHS);
 	return j->builder ? r : -ENOMEM;
 }
@@ -25,14 +23,13 @@ void zts_joining_done(struct zts_joining *j)
 	pm_tree_builder_free(j->builder);
 	pm_paths_done(&j->paths);
 	pm_strtab_done(&j->names);
-	pm_strtab_done(&j->attrs);
 	pm_lengths_done(&j->lengths);
 	free(j->frames);
 	free(j->sums);
 	free(j->first);
 }
 
-/* ---- methods, paths, attributes ---- */
+/* ---- methods, paths ---- */
 
 static void add_method(struct zts_method *to, const struct zts_method *from)
 {
@@ -93,24 +90,6 @@ static int join_paths(struct zts_joining *j, const struct zts_partial *p, const 
 	return 0;
 }
 
-static int join_attrs(struct zts_joining *j, const struct zts_partial *p)
-{
-	struct zts_aggregate *a = j->a;
-	for (uint32_t i = 0; i < p->attrs.n; i++) {
-		uint32_t index = pm_strtab_add(&j->attrs, p->attrs.items[i]);
-		if (index == PM_NONE ||
-			pm_list_room(&a->attrs, index, &j->attr_room, sizeof(*a->attrs)) < 0)
-			return -ENOMEM;
-		if (index == a->n_attrs) {
-			struct zts_attr_count *attr = &a->attrs[a->n_attrs++];
-			attr->traces = 0;
-			zts_attr_split(j->attrs.items[index], &attr->key, &attr->value);
-		}
-		a->attrs[index].traces += p->attr_counts[i];
-	}
-	return 0;
-}
-
 int zts_joining_add(struct zts_joining *j, const struct zts_partial *p)
 {
 	uint32_t *methods = malloc(p->names.n * sizeof(*methods) + 1);
@@ -125,7 +104,9 @@ int zts_joining_add(struct zts_joining *j, const struct zts_partial *p)
 	if (r == 0)
 		r = pm_lengths_join(&j->lengths, &p->lengths, methods);
 	if (r == 0)
-		r = join_attrs(j, p);
+		r = zts_attributes_join(&j->a->attributes, &p->attributes, &j->a->texts);
+	if (r == 0)
+		r = zts_attributes_join(&j->a->statements, &p->statements, &j->a->texts);
 	if (r == 0)
 		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
 	j->a->left_out += p->tally.left_out;
@@ -238,15 +219,6 @@ static int list_times(struct zts_joining *j)
 	return r;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct zts_attr_count *x = a, *y = b;
-	int order = pm_bytes_compare(x->key, y->key);
-	if (order == 0 && x->traces != y->traces)
-		return x->traces > y->traces ? -1 : 1;
-	return order ? order : pm_bytes_compare(x->value, y->value);
-}
-
 int zts_joining_end(struct zts_joining *j, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
@@ -256,6 +228,8 @@ int zts_joining_end(struct zts_joining *j, struct pm_error *err)
 	if (r == 0)
 		r = pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
 	if (r == 0)
-		r = pm_sort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
+		r = zts_attributes_sort(&a->attributes, false);
+	if (r == 0)
+		r = zts_attributes_sort(&a->statements, true);
 	return r < 0 ? r : zts_exceptions_sort(&a->exceptions);
 }

@@ -10,9 +10,9 @@ struct zts_joining {
 	struct zts_aggregate *a;
 	struct pm_tree_builder *builder;
 	struct pm_paths paths;
-	struct pm_strtab names, attrs;
+	struct pm_strtab names;
 	uint32_t *frames; /* of each method */
-	size_t frame_room, method_room, attr_room, sum_room;
+	size_t frame_room, method_room, sum_room;
 	struct pm_lengths lengths;
 	struct zts_sums *sums; /* of each path */
 	uint64_t *first;       /* of each path, see zts_tally_add */

@@ -74,37 +74,6 @@ static inline uint32_t method_of(
 	return recent->id == call_id(call) ? recent->method : find_method(p, stores, call);
 }
 
-/* ---- attributes ---- */
-
-/* First-generation stores have no nested traces: such records are plain calls. */
-static bool begins_trace(const struct zts_call *call)
-{
-	return call->parent == PM_NONE ||
-		((call->has & ZTS_HAS_TIMESTAMP) &&
-			(!(call->has & ZTS_HAS_TYPE) || (call->has & ZTS_HAS_SPAN)));
-}
-
-static int count_attrs(
-	struct zts_partial *p, const struct zts_tree *tree, const struct zts_call *call)
-{
-	for (uint32_t i = 0; i < call->n_attrs; i++) {
-		const struct zts_attr *attr = &tree->attrs[call->attr + i];
-		uint32_t known = p->attrs.n;
-		p->attrs.arena = &p->texts;
-		pm_text_clear(&p->scratch);
-		zts_attr_join(&p->scratch, attr->key, attr->value);
-		if (p->scratch.failed)
-			return -ENOMEM;
-		uint32_t index = pm_strtab_add(&p->attrs, pm_text_view(&p->scratch));
-		if (index == PM_NONE ||
-			pm_list_room(
-				&p->attr_counts, index, &p->attr_room, sizeof(*p->attr_counts)) < 0)
-			return -ENOMEM;
-		p->attr_counts[index] = index < known ? p->attr_counts[index] + 1 : 1;
-	}
-	return 0;
-}
-
 /* ---- a trace ---- */
 
 /*
@@ -165,9 +134,8 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	int r = take_calls(p, stores, tree, &has);
 	if (r == 0)
 		r = zts_tally_add(&p->tally, tree, moment->rank);
-	for (uint32_t i = 0; tree->n_attrs && i < tree->n && r == 0; i++)
-		if (begins_trace(&tree->calls[i]))
-			r = count_attrs(p, tree, &tree->calls[i]);
+	if (r == 0 && tree->n_attrs)
+		r = zts_attributes_add(&p->attributes, &p->statements, tree, moment, &p->texts);
 	if (r < 0 || !(has & ZTS_HAS_EXCEPTION))
 		return r;
 	return zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
@@ -208,11 +176,11 @@ void zts_partial_done(struct zts_partial *p)
 	free(p->brief);
 	free(p->timed);
 	pm_strtab_done(&p->names);
-	pm_strtab_done(&p->attrs);
 	pm_text_done(&p->scratch);
+	zts_attributes_done(&p->attributes);
+	zts_attributes_done(&p->statements);
 	zts_exceptions_done(&p->exceptions);
 	free(p->methods);
 	free(p->recent);
-	free(p->attr_counts);
 	*p = (struct zts_partial){.texts = {.block = NULL}};
 }

@@ -5,6 +5,7 @@
 #include "formats/common/lengths.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
+#include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
 #include "formats/zts/tally.h"
 
@@ -36,9 +37,7 @@ struct zts_partial {
 	size_t brief_room;
 	struct pm_timed *timed; /* longer calls of the current trace */
 	size_t timed_room;
-	struct pm_strtab attrs; /* attributes, see zts_attr_split */
-	uint64_t *attr_counts;
-	size_t attr_room;
+	struct zts_attributes attributes, statements;
 	struct zts_exceptions exceptions;
 	struct pm_text scratch;
 };

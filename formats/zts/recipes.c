@@ -122,6 +122,10 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 			"$ head exceptions.csv\n");
 	if ((r = zts_get_aggregate(z, &a, err)) < 0)
 		return r;
+	if (a->statements.texts.n > 0)
+		pm_text_str(out,
+			"  Which SQL takes the most time, and where was it slowest?\n"
+			"$ head statements.csv\n");
 	if (a->n_methods > 0)
 		pm_text_str(out,
 			"  Which methods are the most expensive, and which fail most often?\n"

@@ -1,4 +1,4 @@
-/* Tables over all stores: traces, methods, attributes, exceptions. */
+/* Tables over all stores: traces, methods, attributes, statements, exceptions. */
 #include "formats/common/text.h"
 #include "formats/zts/cells.h"
 #include "formats/zts/names.h"
@@ -6,7 +6,10 @@
 
 static const char *const method_columns[] = {"calls", "errors", "time_ns_incl", "time_ns_excl",
 	"time_ns_min", "time_ns_max", "p50_ns", "p90_ns", "p99_ns", "max_ns", "method"};
-static const char *const attribute_columns[] = {"traces", "attribute", "value"};
+static const char *const attribute_columns[] = {"traces", "trace_errors", "calls", "errors",
+	"time_ns_incl", "p50_ns", "p99_ns", "max_ns", "slowest", "attribute", "value"};
+static const char *const statement_columns[] = {"traces", "trace_errors", "calls", "errors",
+	"time_ns_incl", "p50_ns", "p99_ns", "max_ns", "slowest", "statement"};
 static const char *const exception_columns[] = {
 	"count", "first_ns", "last_ns", "path", "class", "message"};
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
@@ -106,7 +109,7 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return zts_trace_row(z, (uint32_t)rows->at++, rows, cells, err);
 }
 
-/* ---- methods.csv, attributes.csv ---- */
+/* ---- methods.csv, attributes.csv, statements.csv ---- */
 
 static void put_times(const struct pm_call_times *t, struct pm_cell *cells)
 {
@@ -138,16 +141,48 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
+/* The cells before the value; returns the next one. */
+static struct pm_cell *put_sums(
+	const struct zts_attr_sums *sums, struct pm_rows *rows, struct pm_cell *cells)
+{
+	const struct zts_opened *z = rows->table->self;
+	const struct pm_call_times *t = &sums->times;
+	bool timed = sums->slowest != PM_NONE;
+	if (timed)
+		zts_trace_path(z, &z->survey.traces[sums->slowest], rows->scratch);
+	cells[0] = pm_cell_u64(sums->traces);
+	cells[1] = pm_cell_u64(sums->trace_errors);
+	cells[2] = pm_cell_u64(sums->calls);
+	cells[3] = pm_cell_u64(sums->errors);
+	cells[4] = timed ? zts_sum_cell(sums->time_ns) : pm_cell_empty();
+	cells[5] = t->known ? pm_cell_u64(t->p50_ns) : pm_cell_empty();
+	cells[6] = t->known ? pm_cell_u64(t->p99_ns) : pm_cell_empty();
+	cells[7] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
+	cells[8] = zts_scratch_cell(rows, 0, rows->scratch->len);
+	return cells + 9;
+}
+
 static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_aggregate *a;
 	int r = zts_get_aggregate(rows->table->self, &a, err);
-	if (r < 0 || rows->at >= a->n_attrs)
+	if (r < 0 || rows->at >= a->attributes.texts.n)
 		return r;
-	const struct zts_attr_count *attr = &a->attrs[rows->at++];
-	cells[0] = pm_cell_u64(attr->traces);
-	cells[1] = pm_cell_lasting(attr->key);
-	cells[2] = pm_cell_text(attr->value);
+	const struct zts_attr_sums *sums = &a->attributes.items[rows->at++];
+	struct pm_cell *next = put_sums(sums, rows, cells);
+	next[0] = pm_cell_lasting(sums->key);
+	next[1] = pm_cell_text(sums->value);
+	return 1;
+}
+
+static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(rows->table->self, &a, err);
+	if (r < 0 || rows->at >= a->statements.texts.n)
+		return r;
+	const struct zts_attr_sums *sums = &a->statements.items[rows->at++];
+	*put_sums(sums, rows, cells) = pm_cell_text(sums->value);
 	return 1;
 }
 
@@ -175,6 +210,7 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 static const struct pm_table_type attributes_type = {.next = attributes_next};
+static const struct pm_table_type statements_type = {.next = statements_next};
 static const struct pm_table_type exceptions_type = {.next = exceptions_next};
 
 struct pm_table zts_table(const struct zts_opened *z, enum zts_table which)
@@ -184,6 +220,8 @@ struct pm_table zts_table(const struct zts_opened *z, enum zts_table which)
 		[ZTS_TABLE_METHODS] = {&methods_type, method_columns, COUNT(method_columns)},
 		[ZTS_TABLE_ATTRIBUTES] = {&attributes_type, attribute_columns,
 			COUNT(attribute_columns)},
+		[ZTS_TABLE_STATEMENTS] = {&statements_type, statement_columns,
+			COUNT(statement_columns)},
 		[ZTS_TABLE_EXCEPTIONS] = {&exceptions_type, exception_columns,
 			COUNT(exception_columns)},
 	};

@@ -224,7 +224,9 @@ static void test_each_recorded_call_counts_once(void **state)
 	assert_text(p, "", "methods.csv",
 		"3,0,19660800,15728640,6553600,6553600,6553600,6553600,6553600,6553600,Item com.shop.Cart.add(String[], int)\n"
 		"3,1,3932160,3932160,655360,2621440,655360,2621440,2621440,2621440,void com.shop.Cart.add()\n");
-	assert_text(p, "", "attributes.csv", "1,component,http\n");
+	assert_text(p, "", "attributes.csv",
+		"1,1,1,0,6553600,6553600,6553600,6553600,stores/000000/traces/20190516T094640.000-0000000000000001"
+		"00000000000000aa-0000000000000011,component,http\n");
 	assert_text(p, "", "exceptions.csv",
 		"1,655360,655360,stores/000000/traces/20190516T094640.000-0000000000000001"
 		"00000000000000aa-0000000000000011,java.lang.IllegalStateException,cart is full\n");
@@ -366,6 +368,51 @@ static void test_requests_of_one_route_are_one_row(void **state)
 		"1,0,196608,196608,196608,196608,stores/000000/traces/20190516T094640.006,000000#70 /o/{id}\n"
 		"1,0,131072,131072,131072,131072,stores/000000/traces/20190516T094640.007,000000#70\n"
 		"1,0,65536,65536,65536,65536,stores/000000/traces/20190516T094640.008,\n");
+	pm_profile_close(profile);
+}
+
+/*
+ * A value on nested calls: time counts once. Under two keys, a call runs its statement once; two
+ * statements that differ in literals are one.
+ */
+static void test_values_and_statements_are_of_all_calls(void **state)
+{
+	static const struct zts_entry texts[] = {{1, "sql"}, {2, "db.statement"},
+		{3, "select *  from t where a = 'it''s' and b in (1, -2.5e-3, 'x')"},
+		{4, "select * from t where a = 0x1F and b in (?)"}, {5, "selection"}};
+	static const char one[] = "stores/000000/traces/20190516T094640.000";
+	struct pm_text p = {0};
+	struct bare b;
+	char expected[900];
+	bare_begin(&b, texts, sizeof(texts) / sizeof(*texts));
+	begin_trace(&p, 0, 0);
+	zts_put_attr(&p, 1, 5);
+	zts_put_begin(&p, 110, 0);
+	zts_put_attr(&p, 1, 3);
+	zts_put_attr(&p, 2, 3);
+	zts_put_begin(&p, 120, 0);
+	zts_put_attr(&p, 1, 3);
+	zts_put_end(&p, 130, 1);
+	zts_put_end(&p, 150, 1);
+	zts_put_begin(&p, 160, 0);
+	zts_put_attr(&p, 1, 4);
+	zts_put_end(&p, 161, 1);
+	zts_put_end(&p, 200, 4);
+	zts_put_chunk(&b.traces, 0x10, pm_text_view(&p));
+	pm_text_done(&p);
+	bare_write(&b, store);
+	struct pm_profile *profile = open_source(folder);
+	snprintf(expected, sizeof(expected),
+		"0,0,1,0,2621440,2621440,2621440,2621440,%s,db.statement,%s\n"
+		"1,0,1,0,6553600,6553600,6553600,6553600,%s,sql,selection\n"
+		"0,0,2,0,2621440,655360,2621440,2621440,%s,sql,%s\n"
+		"0,0,1,0,65536,65536,65536,65536,%s,sql,%s\n",
+		one, texts[2].text, one, one, texts[2].text, one, texts[3].text);
+	assert_text(profile, "", "attributes.csv", expected);
+	snprintf(expected, sizeof(expected),
+		"1,0,3,0,2686976,655360,2621440,2621440,%s,select * from t where a = ? and b in (?)\n",
+		one);
+	assert_text(profile, "", "statements.csv", expected);
 	pm_profile_close(profile);
 }
 
@@ -689,6 +736,7 @@ int main(void)
 		cmocka_unit_test(test_traces_have_a_column_for_each_frequent_attribute),
 		cmocka_unit_test(test_an_exception_has_the_time_of_its_call),
 		cmocka_unit_test(test_requests_of_one_route_are_one_row),
+		cmocka_unit_test(test_values_and_statements_are_of_all_calls),
 		cmocka_unit_test(test_an_id_means_something_in_its_store_alone),
 		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
