@@ -386,8 +386,8 @@ static int make_placeholder(
 	if (n_texts)
 		memcpy(texts, tree->texts, n_texts * sizeof(*texts));
 	texts[n_texts] = name;
-	frozen->functions[n_functions] =
-		(struct pm_function){.name = (uint32_t)n_texts, .id = PM_NONE};
+	frozen->functions[n_functions] = (struct pm_function){.name = (uint32_t)n_texts,
+		.id = tree->n_function_ids ? frozen->tree.n_function_ids++ : PM_NONE};
 	frozen->frames[n_frames] = (struct pm_frame){.kind = PM_KIND_PLACEHOLDER,
 		.function = (uint32_t)n_functions,
 		.name = (uint32_t)n_texts};

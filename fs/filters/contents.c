@@ -20,11 +20,12 @@ struct filling {
 	const struct pm_tree *whole;
 	const struct pmfs_identity *id;
 	const uint8_t *categories;
-	uint8_t *says;  /* by function: 0 not asked, 1 no, 2 yes */
-	bool *hit;      /* by context: its frame matches */
-	bool *under;    /* it or one above it does */
-	uint32_t *up;   /* by context: the node that it is, or that what is below hangs under */
-	uint32_t *from; /* by node: its first context; PM_NONE: (hidden) */
+	uint8_t *says;   /* by function: 0 not asked, 1 no, 2 yes */
+	bool *hit;       /* by context: its frame matches */
+	bool *under;     /* it or one above it does */
+	uint32_t *up;    /* by context: the node that it is, or that what is below hangs under */
+	uint32_t *from;  /* by node: its first context; PM_NONE: (hidden) */
+	uint32_t *frame; /* by frame: the first that is the same; NULL: all are different */
 	struct pm_paths paths;
 	bool has_twins;                 /* some siblings have one frame; then: */
 	struct pm_map siblings;         /* parent << 32 | frame → how many so far */
@@ -136,6 +137,41 @@ static int find_matches(struct filling *l)
 
 /* ---- where contexts go ---- */
 
+/* A database may have several records of a function: their frames become one when they meet. */
+static int find_same_frames(struct filling *l)
+{
+	const struct pm_tree *t = l->whole;
+	struct pm_strtab known = {.arena = NULL};
+	struct pm_frame *keys;
+	uint32_t n_same = 0;
+	while (n_same < t->n_functions && l->id->same[n_same] == n_same)
+		n_same++;
+	if (n_same == t->n_functions)
+		return 0;
+	l->frame = malloc(((size_t)t->n_frames + 1) * sizeof(*l->frame));
+	keys = calloc((size_t)t->n_frames + 1, sizeof(*keys));
+	bool good = l->frame && keys;
+	for (uint32_t i = 0; good && i < t->n_frames; i++) {
+		const struct pm_frame *frame = &t->frames[i];
+		struct pm_frame *key = &keys[known.n];
+		memcpy(key, frame, sizeof(*key));
+		key->function = pmfs_same_function(l->id, frame->function);
+		uint32_t first = pm_strtab_add(
+			&known, (struct pm_bytes){(const uint8_t *)key, sizeof(*key)});
+		good = first != PM_NONE && (i % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled());
+		l->frame[i] = first;
+	}
+	pm_strtab_done(&known);
+	free(keys);
+	return good ? 0 : -ENOMEM;
+}
+
+static uint32_t frame_of(const struct filling *l, uint32_t context)
+{
+	uint32_t frame = l->whole->frame[context];
+	return l->frame ? l->frame[frame] : frame;
+}
+
 static int find_twins(struct filling *l)
 {
 	const struct pm_tree *t = l->whole;
@@ -144,13 +180,13 @@ static int find_twins(struct filling *l)
 	if (!last)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < t->n_contexts && !l->has_twins; k = t->end[k]) {
-		l->has_twins = last[t->frame[k]] == 1;
-		last[t->frame[k]] = 1;
+		l->has_twins = last[frame_of(l, k)] == 1;
+		last[frame_of(l, k)] = 1;
 	}
 	for (uint32_t i = 0; i < t->n_contexts && !l->has_twins; i++)
 		for (uint32_t k = i + 1; k < t->end[i] && !l->has_twins; k = t->end[k]) {
-			l->has_twins = last[t->frame[k]] == i + 2;
-			last[t->frame[k]] = i + 2;
+			l->has_twins = last[frame_of(l, k)] == i + 2;
+			last[frame_of(l, k)] = i + 2;
 		}
 	free(last);
 	return pm_work_cancelled() ? -ENOMEM : 0;
@@ -160,7 +196,7 @@ static int find_twins(struct filling *l)
 static uint32_t key_of(struct filling *l, uint32_t i)
 {
 	bool fresh;
-	uint32_t frame = l->whole->frame[i], above = l->whole->parent[i];
+	uint32_t frame = frame_of(l, i), above = l->whole->parent[i];
 	if (!l->has_twins)
 		return frame;
 	uint32_t *n =
@@ -517,8 +553,8 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	f->has_matches = false;
 	int r = prepare(&l, err);
 	if (r == 0 &&
-		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_twins(&l) < 0 ||
-			place_all(&l) < 0))
+		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_same_frames(&l) < 0 ||
+			find_twins(&l) < 0 || place_all(&l) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		r = add_up(&l, err);
@@ -534,6 +570,7 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	free(l.under);
 	free(l.up);
 	free(l.from);
+	free(l.frame);
 	free(l.parent_of);
 	free(l.frame_of);
 	pm_paths_done(&l.paths);

@@ -1,6 +1,7 @@
 /* Names that are like a pattern which matches nothing. */
 #include <ctype.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "formats/common/work.h"
 #include "fs/filters/internal.h"
@@ -31,9 +32,20 @@ static unsigned distance(struct pm_bytes a, struct pm_bytes b)
 	return row[m];
 }
 
-/* How far a name is from the pattern: whole, or the last part of it. */
+static bool contains(struct pm_bytes text, struct pm_bytes wanted)
+{
+	for (size_t at = 0; at + wanted.len <= text.len; at++)
+		if (strncasecmp((const char *)text.p + at, (const char *)wanted.p, wanted.len) == 0)
+			return true;
+	return false;
+}
+
+/* How far a name is from the pattern: whole, or the last part of it; 1 if it contains the pattern.
+ */
 static unsigned distance_to(struct pm_bytes name, struct pm_bytes wanted)
 {
+	if (contains(name, wanted))
+		return 1;
 	struct pm_bytes bare = pmfs_name_bare(name);
 	size_t at = pmfs_name_component(bare, bare.len);
 	unsigned whole = distance(bare, wanted);
@@ -60,6 +72,17 @@ static void add_categories(struct pm_text *out)
 	}
 }
 
+/* That what was asked for as a name is a category. */
+static void add_category(struct pm_text *out, struct pm_bytes wanted)
+{
+	for (unsigned i = PMFS_PROGRAM + 1; i < PMFS_N_CATEGORIES; i++)
+		if (pm_bytes_equal(pmfs_category_name((enum pmfs_category)i), wanted)) {
+			pm_text_str(out, " There is category:");
+			pm_text_bytes(out, wanted);
+			pm_text_char(out, '.');
+		}
+}
+
 int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_identity *id;
@@ -68,7 +91,7 @@ int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_er
 		unsigned distance;
 	} nearest[SHOWN + 1];
 	unsigned n = 0;
-	size_t most = f->pattern.rest.len / 2;
+	size_t most = f->pattern.rest.len > 2 ? f->pattern.rest.len / 2 : 1;
 	if (f->pattern.of == PMFS_PATTERN_CATEGORY)
 		add_categories(out);
 	if (f->pattern.of == PMFS_PATTERN_KIND)
@@ -76,6 +99,8 @@ int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_er
 			" Kinds: entry, function, inlined, loop, line, instruction, placeholder");
 	if (f->pattern.of == PMFS_PATTERN_CATEGORY || f->pattern.of == PMFS_PATTERN_KIND)
 		return 0;
+	if (f->pattern.of == PMFS_PATTERN_NAME)
+		add_category(out, f->pattern.rest);
 	int r = pmfs_identity(f->model, &id, err);
 	for (uint32_t i = 0; r == 0 && i < id->n; i++) {
 		struct pm_bytes text = text_of(f, id->tree, &id->functions[i]);
@@ -95,6 +120,15 @@ int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_er
 	for (unsigned k = 0; r == 0 && k < n; k++) {
 		pm_text_str(out, k ? ", " : " Nearest: ");
 		pm_text_line(out, nearest[k].text);
+	}
+	if (r == 0 && n > 0 && contains(nearest[0].text, f->pattern.rest)) {
+		pm_text_str(out, "; all that contain it: ");
+		pm_text_str(out,
+			f->pattern.of == PMFS_PATTERN_MODULE         ? "module:*"
+				: f->pattern.of == PMFS_PATTERN_FILE ? "file:*"
+								     : "*");
+		pm_text_line(out, f->pattern.rest);
+		pm_text_char(out, '*');
 	}
 	return r;
 }

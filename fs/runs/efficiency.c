@@ -16,7 +16,8 @@ struct efficiencies {
 int pmfs_has_efficiencies(const struct pmfs_ensemble *e, struct pm_error *err)
 {
 	const struct pmfs_facts *facts;
-	if (e->runs.n > PMFS_MOST_OPENED)
+	/* What a filter leaves out is no loss. */
+	if (e->runs.n > PMFS_MOST_OPENED || e->options.shelf.n_filters > 0)
 		return 0;
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)

@@ -93,7 +93,7 @@ static const struct pmfs_view root[] = {
 	TABLE("imbalance-functions", "The same of functions.", pmfs_has_several_threads,
 		pmfs_imbalance_functions_table),
 	TABLE("efficiency",
-		"How well the threads are used, by kind of loss; what ran while some waited.",
+		"Where threads wait or are not used, by kind of loss, and what ran meanwhile.",
 		pmfs_has_efficiency, pmfs_efficiency_table),
 	TABLE("blame", NULL, pmfs_has_blame, pmfs_blame_table),
 	TABLE("iterations", "The calls that -o iterations named: time, duration, own time, window.",

@@ -151,6 +151,37 @@ class Filters(unittest.TestCase):
         self.assertIn("Filtered by hide/poll: 100.0%", run("--cat", *words, "--", "hide/poll/runs/run=a/summary.txt"))
         self.assertEqual(run("--cat", *words, "--", "hide/no such/runs.csv"), run("--cat", *words, "--", "runs.csv"))
 
+    def test_threads_are_those_of_the_run(self):
+        """Whoever has nothing in a filter has run all the same, and could have had it."""
+        def threads(name, n):
+            lines = [f"[t tid={i}];main;work 10" for i in range(1, n + 1)]
+            lines += [f"[t tid={i}];main;stall 6" for i in range(2, n + 1)]
+            return f"{name}={self.write(name + '.folded', chr(10).join(lines) + chr(10))}"
+        words = [threads("a", 2), threads("b", 4)]
+        rows = list(csv.DictReader(io.StringIO(run("--cat", *words, "--", "focus/stall/scaling.csv"))))
+        self.assertEqual({(r["threads_base"], r["threads"]) for r in rows}, {("2", "4")})
+        self.assertNotIn("efficiency.csv", run("--ls", *words, "--", "focus/stall"))
+        row = next(r for r in self.rows("focus/stall/imbalance-functions.csv", source=words[1][2:]) if r["name"] == "stall")
+        self.assertEqual((row["threads"], row["peers"], row["count_excl_mean"]), ("3", "4", "4.5"))
+
+    def test_what_is_hidden_has_a_number_of_its_own(self):
+        source = os.path.join(SOURCES, "hpctoolkit-june")
+        known = {r["function_index"] for r in self.rows("raw/functions.csv", source=source)}
+        hidden = self.rows("hide/module:*/functions.csv", source=source)
+        self.assertEqual([r["name"] for r in hidden], ["(hidden)"])
+        self.assertNotIn(hidden[0]["function_id"], known)
+
+    def test_what_only_waits_has_no_work(self):
+        """Costs that are no sums of powers of two leave something when they are added up and taken off again."""
+        lines = [f"[t tid={t}];main;f{i % 5};MPI_Wait{i} {(i * 7919 + t) % 9973 / 9973:.6f}" for t in (1, 2) for i in range(40)]
+        source = self.write("w.folded", "\n".join(lines) + "\n")
+        rows = [r for r in self.rows("focus/category:mpi/imbalance.csv", source=source) if r["waiting"] == "0"]
+        self.assertEqual({(r["imbalance"], r["lost"]) for r in rows}, {("", "0")})
+
+    def test_a_part_of_a_name_is_proposed(self):
+        self.assertIn("Nearest: MPI_Wait, main; all that contain it: *wait*", run("--cat", self.source, "focus/wait/summary.txt"))
+        self.assertIn("There is category:mpi.", run("--cat", self.source, "focus/mpi/summary.txt"))
+
     def test_a_thread_has_no_percentiles_of_others(self):
         source = os.path.join(SOURCES, "nytprof-fork")
         path = self.rows("threads.csv", source=source)[0]["path"]

@@ -1,4 +1,7 @@
-/* Threads without any cost (stored zeros do not count), which are counted separately. */
+/*
+ * Threads without any cost (stored zeros do not count), which are counted separately; in filters,
+ * those without any in the whole.
+ */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_EMPTYTHREADS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_EMPTYTHREADS_H
 

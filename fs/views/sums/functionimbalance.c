@@ -31,6 +31,7 @@ struct lots {
 
 struct summing {
 	struct pmfs_model *model;
+	struct pmfs_model *unfiltered; /* or NULL */
 	const struct pmfs_functions *functions;
 	const struct pmfs_peers *peers;
 	struct pmfs_function_imbalance *ret;
@@ -154,13 +155,22 @@ static int make_lots(void *context, uint32_t i, void *result)
 
 /* ---- all of them ---- */
 
+/* `has`: by column, the thread has a cost of its quantity. */
+static void count_peer(struct summing *s, uint32_t thread, const uint8_t *has)
+{
+	uint32_t leading = pmfs_leading_column(s->functions->columns);
+	for (uint32_t j = 0; j < s->functions->columns->n; j++)
+		s->n_peers[j] += has[j];
+	if (leading != PM_NONE && has[leading] && s->peers->rank[thread] != PM_NONE)
+		s->ranks[s->peers->rank[thread]] = 1;
+}
+
 static int take_lots(void *context, uint32_t i, void *result)
 {
 	struct summing *s = context;
 	struct lots *l = result;
 	uint32_t thread = s->peers->by_rank[i], n = s->functions->columns->n;
 	const struct pmfs_columns *c = s->functions->columns;
-	uint32_t leading = pmfs_leading_column(c);
 	uint8_t *has = calloc((size_t)n + 1, 1); /* by group: the thread has a value */
 	if (!has)
 		return -ENOMEM;
@@ -178,11 +188,47 @@ static int take_lots(void *context, uint32_t i, void *result)
 		if (lot->works)
 			pmfs_work_add(s->peers, &s->work[lot->row], NULL, thread, lot->work);
 	}
-	for (uint32_t j = 0; j < n; j++)
-		s->n_peers[j] += has[j];
-	if (leading != PM_NONE && has[leading] && s->peers->rank[thread] != PM_NONE)
-		s->ranks[s->peers->rank[thread]] = 1;
+	if (!s->unfiltered)
+		count_peer(s, thread, has);
 	free(has);
+	return 0;
+}
+
+/* Who could have done what a filter shows, does not depend on the filter. */
+static int count_unfiltered(struct summing *s)
+{
+	uint32_t n = s->functions->columns->n;
+	double *totals = pmfs_cells_new(n);
+	uint8_t *has = calloc((size_t)n + 1, 1);
+	int r = totals && has ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < s->peers->n_threads; i++) {
+		struct pm_error unused = {.offset = PM_NO_OFFSET};
+		uint32_t thread = s->peers->by_rank[i];
+		r = pmfs_thread_totals(s->unfiltered, thread, totals, &unused);
+		for (uint32_t j = 0; r == 0 && j < n; j++)
+			has[j] = !isnan(totals[j]);
+		if (r == 0)
+			count_peer(s, thread, has);
+		else if (pmfs_is_unreadable(r))
+			r = 0;
+	}
+	free(totals);
+	free(has);
+	return r;
+}
+
+/* The whole, if this is a filter of it with the same threads and columns. */
+static int find_unfiltered(struct summing *s, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_unfiltered(s->model);
+	const struct pmfs_columns *columns;
+	const struct pm_threads *threads, *all;
+	int r = m ? pmfs_model_columns(m, &columns, err) : 0;
+	if (!m || r < 0 || (r = pmfs_model_threads(m, &all, err)) < 0 ||
+		(r = pmfs_model_threads(s->model, &threads, err)) < 0)
+		return r;
+	if (columns->n == s->functions->columns->n && threads->n == all->n)
+		s->unfiltered = m;
 	return 0;
 }
 
@@ -234,7 +280,8 @@ static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 		.err = err ? err : &why,
 		.lock = PTHREAD_MUTEX_INITIALIZER};
 	int r = pmfs_functions(owner, &s.functions, err);
-	if (r < 0 || (r = pmfs_peers(owner, &s.peers, err)) < 0)
+	if (r < 0 || (r = pmfs_peers(owner, &s.peers, err)) < 0 ||
+		(r = find_unfiltered(&s, err)) < 0)
 		return r;
 	size_t n = (size_t)s.functions->n + 1, n_columns = s.functions->columns->n + (size_t)1;
 	ret->functions = s.functions;
@@ -254,6 +301,8 @@ static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 		.context = &s};
 	bool enough = ret->spreads && ret->work && s.work && s.n_peers && s.ranks;
 	r = enough ? pm_pipeline_run(&pipeline) : -ENOMEM;
+	if (r == 0 && s.unfiltered)
+		r = count_unfiltered(&s);
 	if (r == 0)
 		r = add_peers(&s);
 	free(s.work);

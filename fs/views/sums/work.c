@@ -78,6 +78,8 @@ static int find_work(const struct pm_tree *tree, const uint8_t *categories,
 							: waits ? one->value
 								: -one->value);
 			one->work = (waits ? 0 : one->value) - one->work;
+			if (fabs(one->work) < ldexp(fabs(one->value), -40))
+				one->work = 0; /* what rounding leaves where all of it waits */
 			one->waits = waits;
 		}
 		if (i == n)

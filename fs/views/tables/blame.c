@@ -30,6 +30,7 @@ static int blame_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		cells[2] = cells[3] = cells[4] = cells[6] = pm_cell_empty();
 		pm_set_text(&cells[7],
 			pm_bytes_of(row->waiting == PMFS_WAIT_LOCK ? "(lock holder unknown)"
+					: pmfs_model_unfiltered(m) ? "(all wait or filtered out)"
 								   : "(all wait)"));
 		return 1;
 	}
