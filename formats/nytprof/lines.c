@@ -20,9 +20,10 @@ struct spot {
 /* The lines of a sub. */
 struct extent {
 	uint32_t file, first, last;
-	uint32_t function;
-	double excl; /* s, of its calls */
+	uint32_t sub; /* number: nytp_sub_of */
+	double excl;  /* s, of its calls */
 	struct pm_bytes name;
+	bool ran; /* as far as is known */
 };
 
 struct spots {
@@ -124,6 +125,7 @@ static bool is_runtime(const struct nytp_building *b, uint32_t name)
 	return pm_bytes_equal(nytp_name(b->n, name), pm_bytes_of("main::RUNTIME"));
 }
 
+/* File-level code is a function only if it is a caller. */
 static int collect_extents(struct nytp_building *b, struct extent **ret, size_t *ret_n)
 {
 	size_t n = 0;
@@ -133,7 +135,8 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 	*ret = extents;
 	for (uint32_t name = 0; name < nytp_n_subs(b->n); name++) {
 		const struct nytp_home *home = &b->homes[name];
-		if (b->function[name] == NYTP_NONE || !home->sub || home->sub->last == 0)
+		bool is_code_of_file = b->function[name] == NYTP_NONE && is_runtime(b, name);
+		if (is_code_of_file || !home->sub || home->sub->last == 0)
 			continue;
 		uint32_t file = nytp_file_text(b, home->file, home->sub->fid);
 		if (file == PM_NONE)
@@ -141,7 +144,8 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 		extents[n++] = (struct extent){.file = file,
 			.first = home->sub->first,
 			.last = is_runtime(b, name) ? UINT32_MAX : home->sub->last,
-			.function = b->function[name],
+			.sub = name,
+			.ran = b->function[name] != NYTP_NONE,
 			.excl = isnan(home->sub->sums.excl) ? 0 : home->sub->sums.excl,
 			.name = nytp_name(b->n, name)};
 	}
@@ -151,31 +155,50 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 
 /* Extents in order of their beginnings; those that contain the current line are on a stack. */
 struct sweep {
-	const struct extent *extents;
+	struct extent *extents;
 	size_t n, next;
-	const struct extent **open;
+	struct extent **open;
 	size_t n_open;
+	bool only_ran;
 };
 
-static uint32_t function_at(struct sweep *s, uint32_t file, uint32_t line)
+/* NULL: no sub contains it. */
+static struct extent *extent_at(struct sweep *s, uint32_t file, uint32_t line)
 {
 	for (; s->next < s->n; s->next++) {
-		const struct extent *e = &s->extents[s->next];
+		struct extent *e = &s->extents[s->next];
 		if (e->file > file || (e->file == file && e->first > line))
 			break;
-		if (e->file == file)
+		if (e->file == file && (e->ran || !s->only_ran))
 			s->open[s->n_open++] = e;
 	}
 	while (s->n_open &&
 		(s->open[s->n_open - 1]->file != file || s->open[s->n_open - 1]->last < line))
 		s->n_open--;
-	return s->n_open ? s->open[s->n_open - 1]->function : PM_NONE;
+	return s->n_open ? s->open[s->n_open - 1] : NULL;
+}
+
+/*
+ * Perl enters some subs without a call that the profiler sees: comparators of sort, blocks of
+ * List::Util. They ran if a statement behind their first line did, which may be that of the code
+ * that defines them, too.
+ */
+static void find_entered(struct sweep *s, const struct spots *spots)
+{
+	for (size_t i = 0; i < spots->n; i++) {
+		struct extent *in = extent_at(s, spots->items[i].file, spots->items[i].line);
+		if (in && spots->items[i].line > in->first && spots->items[i].count > 0)
+			in->ran = true;
+	}
+	s->next = s->n_open = 0;
+	s->only_ran = true;
 }
 
 /* ---- the lines ---- */
 
-static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *sweep)
+static int fill(struct nytp_building *b, const struct spots *spots, struct sweep *sweep)
 {
+	struct nytp_model *m = b->m;
 	m->lines = calloc(spots->n + 1, sizeof(*m->lines));
 	m->line_values = calloc((spots->n + 1) * NYTP_N_METRICS, sizeof(*m->line_values));
 	if (!m->lines || !m->line_values)
@@ -183,8 +206,11 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 	for (size_t i = 0; i < spots->n; i++) {
 		const struct spot *spot = &spots->items[i];
 		double *values = &m->line_values[i * NYTP_N_METRICS];
-		m->lines[i] = (struct pm_line){
-			spot->file, spot->line, function_at(sweep, spot->file, spot->line)};
+		const struct extent *in = extent_at(sweep, spot->file, spot->line);
+		uint32_t function = in ? nytp_function_of(b, in->sub) : PM_NONE;
+		if (in && function == NYTP_NONE)
+			return -ENOMEM;
+		m->lines[i] = (struct pm_line){spot->file, spot->line, function};
 		values[NYTP_INCL] = spot->incl;
 		values[NYTP_EXCL] = spot->excl;
 		values[NYTP_CALLS] = NAN;
@@ -294,7 +320,9 @@ int nytp_build_lines(struct nytp_building *b)
 		unite(&spots);
 		sweep.extents = extents;
 		sweep.open = malloc((sweep.n + 1) * sizeof(*sweep.open));
-		r = sweep.open ? fill(b->m, &spots, &sweep) : -ENOMEM;
+		if (sweep.open)
+			find_entered(&sweep, &spots);
+		r = sweep.open ? fill(b, &spots, &sweep) : -ENOMEM;
 	}
 	if (r == 0)
 		r = sum_statements(b);

@@ -226,6 +226,40 @@ static void test_of_subs_on_one_line_the_slowest_has_it(void **state)
 	pm_profile_close(p);
 }
 
+/*
+ * A comparator of sort, lines 3 and 4, has no calls; neither has the sub of line 6, and nothing of
+ * it ran but the line that defines it.
+ */
+static void test_a_sub_that_ran_without_calls_has_its_lines(void **state)
+{
+	static const struct nytpw_callers caller = {
+		1, 9, 1, 0, 5e-3, 5e-3, 0, "main::RUNTIME", "main::work"};
+	static const char *const expected[] = {"main::by_cost", "main::by_cost", "main::work"};
+	struct nytpw w = {.big = false};
+	const struct pm_flat *flat;
+	const struct pm_tree *tree;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 1, 0, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, "x.pl");
+	nytpw_time(&w, 10, 1, 3);
+	nytpw_time(&w, 10, 1, 4);
+	nytpw_time(&w, 10, 1, 6);
+	nytpw_callers(&w, &caller);
+	nytpw_sub(&w, 1, "main::work", 5, 7);
+	nytpw_sub(&w, 1, "main::by_cost", 3, 4);
+	nytpw_sub(&w, 1, "main::__ANON__[x.pl:6]", 6, 6);
+	struct pm_profile *p = nytpx_open_written(&w);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(flat->lines->n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t function = flat->lines->lines[i].function;
+		assert_true(pm_bytes_equal(
+			tree->texts[tree->functions[function].name], pm_bytes_of(expected[i])));
+	}
+	pm_profile_close(p);
+}
+
 /* ---- less than a whole profile ---- */
 
 static void test_without_returns_the_tree_has_two_levels(void **state)
@@ -410,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_that_are_none_are_empty),
 		cmocka_unit_test(test_latin1_names_become_utf8),
 		cmocka_unit_test(test_missing_tick_rate_is_damage),
+		cmocka_unit_test(test_a_sub_that_ran_without_calls_has_its_lines),
 		cmocka_unit_test(test_a_line_of_several_subs_goes_to_the_same_in_every_run),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
