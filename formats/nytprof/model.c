@@ -551,8 +551,9 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 			NYTP_LIMIT_EVAL_TEXTS);
 	if (nytp_opened_of(p)->threads.list.n > 1 && nytp_has_calls(n))
 		pm_text_str(out,
-			"If a sub forks, its inclusive time in the child process includes its time before "
-			"the fork: only exclusive times add up to the total.\n");
+			"If a sub forks, its record in the child process has its time before the fork, "
+			"too: inclusive, and as its own. Only exclusive times add up to the total, which "
+			"has that time twice; statements_ns has it once.\n");
 	if (m->differ.subs > 0)
 		remark_calls(n, m, out);
 	else if (differ_in_time(m))

@@ -136,7 +136,7 @@ static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state
 	struct pm_profile *p = open_runs(1);
 	assert_int_equal(nytpx_count_damage(p, "the parent 50 of process 51 left no profile"), 1);
 	assert_int_equal(nytpx_count_damage(p, ""), 1);
-	expect_remark(p, "only exclusive times add up");
+	expect_remark(p, "Only exclusive times add up");
 	pm_profile_close(p);
 	nytpx_drop("x.out.51");
 	nytpx_drop("x.out.52");
@@ -156,7 +156,7 @@ static void test_a_merged_file_has_forks(void **state)
 		nytpw_pid_end(&w, pid, 1.7e9 + 1);
 	}
 	struct pm_profile *p = nytpx_open_written(&w);
-	expect_remark(p, "only exclusive times add up");
+	expect_remark(p, "Only exclusive times add up");
 	pm_profile_close(p);
 }
 
