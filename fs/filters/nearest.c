@@ -109,7 +109,8 @@ int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_er
 			return pm_error_plain(err, -ENOMEM);
 		while (k < n && !pm_bytes_equal(nearest[k].text, text))
 			k++;
-		if (k < n || text.len == 0 || d == 0 || d > most) /* 0: without contexts */
+		if (k < n || text.len == 0 || d > most ||
+			pm_bytes_equal(text, f->pattern.rest)) /* it has no contexts */
 			continue;
 		for (k = n; k > 0 && nearest[k - 1].distance > d; k--)
 			nearest[k] = nearest[k - 1];
