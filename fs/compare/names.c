@@ -21,9 +21,10 @@ const struct pmfs_name_rule pmfs_name_rules[] = {
 	{"ConstructorAccessor{~d}~b", "Generated", PMFS_NAME_RUN},
 	/*
 	 * Perl: evals are numbered at run time, unless the number is a checksum of eight digits;
-	 * anonymous functions are named by line.
+	 * anonymous functions are named by line, of a file that may be in another folder.
 	 */
 	{"(eval{ ~n})", NULL, PMFS_NAME_RUN},
+	{"__ANON__[{~p}", NULL, PMFS_NAME_CLONE},
 	{"{:~d}]~|", "__ANON__[", PMFS_NAME_SOURCE},
 	/* Ordinals number the functions of a file: often, but not always, equal in two builds. */
 	{"._omp_fn{.~d}~e", NULL, PMFS_NAME_SOURCE},
@@ -60,6 +61,18 @@ static bool is_word(uint8_t c)
 {
 	return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 		c >= 0x80;
+}
+
+/* The folders before a file's name in brackets. */
+static size_t folders(struct pm_bytes s, size_t at)
+{
+	size_t n = 0;
+	if (at < s.len && s.p[at] == '(') /* an eval */
+		return 0;
+	for (size_t i = at; i < s.len && s.p[i] != ']' && s.p[i] != '['; i++)
+		if (s.p[i] == '/')
+			n = i + 1 - at;
+	return n;
 }
 
 static size_t count(struct pm_bytes s, size_t at, bool (*is)(uint8_t c))
@@ -115,6 +128,7 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 	case 'X': n = count(s, at, is_hex); break;
 	case 'i': n = count(s, at, is_word); break;
 	case 'c': n = clones(s, at); break;
+	case 'p': n = folders(s, at); break;
 	case 'b': fits = at == s.len || !is_word(s.p[at]); break;
 	case 'e': fits = at == s.len || s.p[at] == ' ' || s.p[at] == ']'; break;
 	default: fits = at == s.len; break;

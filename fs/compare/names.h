@@ -25,7 +25,7 @@ enum pmfs_name_part {
  *     ~d  decimal digits        ~i  letters, digits and _       ~b  no such character follows
  *     ~x  hexadecimal digits    ~y  10 to 16 of them            ~X  exactly 16 of them
  *     ~n  1 to 7 digits         ~e  blank, ] or the end follow  ~|  the end follows
- *     ~c  suffixes of clones
+ *     ~c  suffixes of clones    ~p  folders, up to the last slash before a bracket
  */
 struct pmfs_name_rule {
 	const char *pattern;

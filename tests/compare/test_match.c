@@ -137,6 +137,8 @@ static void test_ordinals_by_line(void **state)
 			{"f._omp_fn.3", 35}),
 		"f._omp_fn.0 = f._omp_fn.0 exact; f._omp_fn.1 = f._omp_fn.1 exact; "
 		"f._omp_fn.2 = f._omp_fn.3 order; = f._omp_fn.2 ");
+	check(NAMES({"__ANON__[/w1/a.pl:4]", 4}), NAMES({"__ANON__[/w2/a.pl:4]", 4}),
+		"__ANON__[/w1/a.pl:4] = __ANON__[/w2/a.pl:4] group");
 	check(NAMES({"__ANON__[a.pl:4]", 4}, {"__ANON__[a.pl:5]", 5}),
 		NAMES({"__ANON__[a.pl:14]", 14}, {"__ANON__[a.pl:15]", 15}),
 		"__ANON__[a.pl:4] = __ANON__[a.pl:14] order; "

@@ -26,6 +26,7 @@ static const struct {
 	{"reflect.GeneratedConstructorAccessor3.newInstance",
 		"reflect.GeneratedConstructorAccessor.newInstance", 0},
 	{"main::f[(eval 12)[app.pl:3]:1]", "main::f[(eval)[app.pl:3]:1]", 0},
+	{"M::__ANON__[/opt/w1/lib/M.pm]", "M::__ANON__[M.pm]", 0},
 	{"main::__ANON__[app.pl:13]", "main::__ANON__[app.pl]", 13},
 	{"sweep._omp_fn.3", "sweep._omp_fn", 3},
 	{"com.acme.Shop.lambda$check$20", "com.acme.Shop.lambda$check", 20},
