@@ -131,11 +131,11 @@ static size_t add_token(struct shape *shape, struct pm_bytes s, size_t at)
 	} else {
 		if (c == '"' || c == '`')
 			end = quoted_end(s, at);
-		/* A sign before the first number is its own. */
-		shape->in_list = (c == '(' && shape->after_in) || (c == '-' && shape->in_list);
-		shape->after_in = false;
-		if (c == '-' && shape->in_list)
+		/* A sign before the first number is a part of it. */
+		if (c == '-' && shape->in_list && end < s.len && is_digit(s.p[end]))
 			return end;
+		shape->in_list = c == '(' && shape->after_in;
+		shape->after_in = false;
 	}
 	pm_text_bytes(shape->out, (struct pm_bytes){s.p + at, end - at});
 	return end;

@@ -378,7 +378,7 @@ static void test_requests_of_one_route_are_one_row(void **state)
 static void test_values_and_statements_are_of_all_calls(void **state)
 {
 	static const struct zts_entry texts[] = {{1, "sql"}, {2, "db.statement"},
-		{3, "select *  from t where a = 'it''s' and b in (1, -2.5e-3, 'x')"},
+		{3, "select *  from t where a = 'it''s' and b in (-1, -2.5e-3, 'x')"},
 		{4, "select * from t where a = 0x1F and b in (?)"}, {5, "selection"}};
 	static const char one[] = "stores/000000/traces/20190516T094640.000";
 	struct pm_text p = {0};
