@@ -79,7 +79,7 @@ static size_t word_end(struct pm_bytes s, size_t at)
 	return at;
 }
 
-/* Behind further `, ?` of a list, which are left out; `at` if what follows is anything else. */
+/* Behind further `, ?` of a list and blanks before its end, which are left out. */
 static size_t list_end(struct pm_bytes s, size_t at)
 {
 	size_t done = at;
@@ -87,7 +87,7 @@ static size_t list_end(struct pm_bytes s, size_t at)
 		while (at < s.len && is_space(s.p[at]))
 			at++;
 		if (at == s.len || s.p[at] != ',')
-			return done;
+			return at < s.len && s.p[at] == ')' ? at : done;
 		do
 			at++;
 		while (at < s.len && is_space(s.p[at]));
