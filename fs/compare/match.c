@@ -215,10 +215,11 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 	pm_text_clear(&k->text);
 	if (k->knows[what]) {
 		struct pm_bytes end = pmfs_tails_cut(&k->tails, what, path, base);
+		size_t mark = base || k->m->exact ? 0 : pmfs_eval_mark(path);
 		if (what == 0)
 			pmfs_tidy_module(end, &k->text);
-		else
-			pm_text_bytes(&k->text, end);
+		else /* the same text is the same code, whatever line it is compiled at */
+			pm_text_bytes(&k->text, mark ? (struct pm_bytes){path.p, mark} : end);
 	}
 	if (!k->text.failed)
 		*known = pm_strtab_add(&k->keys[what], pm_text_view(&k->text));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "formats/common/affix.h"
+
 const struct pmfs_name_rule pmfs_name_rules[] = {
 	/* Parts and copies of functions created by GCC, Clang and link-time optimisation. */
 	{"{ [clone ~c]}", NULL, PMFS_NAME_CLONE},
@@ -25,6 +27,7 @@ const struct pmfs_name_rule pmfs_name_rules[] = {
 	 */
 	{"(eval{ ~n})", NULL, PMFS_NAME_RUN},
 	{"__ANON__[{~p}", NULL, PMFS_NAME_CLONE},
+	{"(eval ~x)[~f{:~d}]", NULL, PMFS_NAME_CLONE},
 	{"{:~d}]~|", "__ANON__[", PMFS_NAME_SOURCE},
 	/* Ordinals number the functions of a file: often, but not always, equal in two builds. */
 	{"._omp_fn{.~d}~e", NULL, PMFS_NAME_SOURCE},
@@ -72,6 +75,16 @@ static size_t folders(struct pm_bytes s, size_t at)
 	for (size_t i = at; i < s.len && s.p[i] != ']' && s.p[i] != '['; i++)
 		if (s.p[i] == '/')
 			n = i + 1 - at;
+	return n;
+}
+
+/* A file's name before `:LINE]`. */
+static size_t file_before_line(struct pm_bytes s, size_t at)
+{
+	size_t n = 0;
+	for (size_t i = at; i < s.len && s.p[i] != ']' && s.p[i] != '['; i++)
+		if (s.p[i] == ':')
+			n = i - at;
 	return n;
 }
 
@@ -129,6 +142,7 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 	case 'i': n = count(s, at, is_word); break;
 	case 'c': n = clones(s, at); break;
 	case 'p': n = folders(s, at); break;
+	case 'f': n = file_before_line(s, at); break;
 	case 'b': fits = at == s.len || !is_word(s.p[at]); break;
 	case 'e': fits = at == s.len || s.p[at] == ' ' || s.p[at] == ']'; break;
 	default: fits = at == s.len; break;
@@ -260,6 +274,16 @@ void pmfs_family_name(struct pm_bytes name, struct pm_text *out, struct pmfs_nam
 	pm_text_bytes(out, s.len ? s : name);
 	pm_text_end(&a, out);
 	pm_text_end(&b, out);
+}
+
+size_t pmfs_eval_mark(struct pm_bytes file)
+{
+	enum { DIGITS = 8 };
+	size_t from = sizeof("(eval ") - 1;
+	if (!pm_begins_with(file, "(eval ") || count(file, from, is_hex) != DIGITS)
+		return 0;
+	from += DIGITS;
+	return file.len > from && file.p[from] == ')' ? from + 1 : 0;
 }
 
 void pmfs_tidy_module(struct pm_bytes path, struct pm_text *out)

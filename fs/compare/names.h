@@ -26,6 +26,7 @@ enum pmfs_name_part {
  *     ~x  hexadecimal digits    ~y  10 to 16 of them            ~X  exactly 16 of them
  *     ~n  1 to 7 digits         ~e  blank, ] or the end follow  ~|  the end follows
  *     ~c  suffixes of clones    ~p  folders, up to the last slash before a bracket
+ *     ~f  a file's name before a colon and digits
  */
 struct pmfs_name_rule {
 	const char *pattern;
@@ -55,6 +56,9 @@ struct pmfs_name_facts {
 
 /* Appends the name of the family. Not empty unless the name is. O(n). */
 void pmfs_family_name(struct pm_bytes name, struct pm_text *out, struct pmfs_name_facts *ret);
+
+/* The length of `(eval CHECKSUM)` at the start of a file's name; 0 if it is none. */
+size_t pmfs_eval_mark(struct pm_bytes file);
 
 /* Appends a module's path without < and > and without 8 or more hexadecimal digits in a row. */
 void pmfs_tidy_module(struct pm_bytes path, struct pm_text *out);

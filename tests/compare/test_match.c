@@ -363,6 +363,28 @@ static void test_evals_pair_by_checksum(void **state)
 	pmfs_match_done(&m);
 }
 
+/* A line that was inserted above moves evals, and changes nothing in them. */
+static void test_evals_pair_wherever_they_are_compiled(void **state)
+{
+	struct pmfs_match m = {.n = 0};
+	uint32_t sub = add(&m, PMFS_BASE, "f", "", "(eval 5f3a9c01)[x.pl:3]");
+	uint32_t anonymous = add(&m, PMFS_BASE, "__ANON__[(eval 5f3a9c01)[x.pl:3]:1]", "",
+		"(eval 5f3a9c01)[x.pl:3]");
+	pmfs_match_run_ends(&m);
+	uint32_t moved = add(&m, PMFS_OTHER, "f", "", "(eval 5f3a9c01)[x.pl:9]");
+	uint32_t moved_anonymous = add(&m, PMFS_OTHER, "__ANON__[(eval 5f3a9c01)[x.pl:9]:1]", "",
+		"(eval 5f3a9c01)[x.pl:9]");
+	uint32_t differs = add(&m, PMFS_OTHER, "__ANON__[(eval 00000007)[x.pl:9]:1]", "",
+		"(eval 00000007)[x.pl:9]");
+	pmfs_match_run_ends(&m);
+	assert_int_equal(pmfs_match_finish(&m), 0);
+	assert_int_equal(m.spellings[sub].group[PMFS_BASE], m.spellings[moved].group[PMFS_OTHER]);
+	assert_int_equal(m.spellings[anonymous].group[PMFS_BASE],
+		m.spellings[moved_anonymous].group[PMFS_OTHER]);
+	assert_int_equal(m.groups[group(&m, differs)].sides, 1 << PMFS_OTHER);
+	pmfs_match_done(&m);
+}
+
 /* Where both have one text, a line is the same eval, whatever was changed in it. */
 static void test_evals_alone_pair_by_line(void **state)
 {
@@ -420,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_an_address_alone),
 		cmocka_unit_test(test_names_alone),
 		cmocka_unit_test(test_evals_pair_by_checksum),
+		cmocka_unit_test(test_evals_pair_wherever_they_are_compiled),
 		cmocka_unit_test(test_evals_alone_pair_by_line),
 		cmocka_unit_test(test_exact_joins_nothing),
 		cmocka_unit_test(test_nothing),
