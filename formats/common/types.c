@@ -15,7 +15,7 @@ static const char *const integers[] = {"async", "bytes", "calls", "children", "c
 	"gpucontext", "gpudevice", "gpustream", "id", "index", "lane", "launches", "line", "lines",
 	"node", "peers", "process", "profile", "rank", "records", "sampled", "samples", "seq",
 	"size", "slowest_rank", "spans", "statements", "stack", "thread", "threads", "time",
-	"timestamp", "traces", "tstart", "tstop", "values", "waiting"};
+	"timestamp", "trace_errors", "traces", "tstart", "tstop", "values", "waiting"};
 
 static const char *const floats[] = {"computation_scaling", "imbalance", "load_balance", "lost",
 	"rank_lost", "share", "speedup"};
