@@ -126,6 +126,25 @@ int zts_attributes_add(struct zts_attributes *a, struct zts_attributes *statemen
 	return r;
 }
 
+int zts_attributes_add_trace(struct zts_attributes *a, struct pm_bytes value, uint64_t duration_ns,
+	const struct zts_moment *moment, struct pm_arena *arena)
+{
+	pm_text_clear(&a->scratch);
+	zts_attr_join(&a->scratch, (struct pm_bytes){NULL, 0}, value);
+	struct zts_attr_sums *item =
+		a->scratch.failed ? NULL : item_of(a, pm_text_view(&a->scratch), arena);
+	if (!item)
+		return -ENOMEM;
+	item->traces++;
+	item->trace_errors += moment->error;
+	if (duration_ns == PM_NO_TIME)
+		return 0;
+	item->time_ns += duration_ns;
+	take_slowest(
+		item, duration_ns < INT64_MAX ? (int64_t)duration_ns : INT64_MAX, moment->trace);
+	return pm_lengths_add(&a->lengths, (uint32_t)(item - a->items), duration_ns, 1);
+}
+
 static void add(struct zts_attr_sums *to, const struct zts_attr_sums *from)
 {
 	to->traces += from->traces;

@@ -1,6 +1,6 @@
 /*
  * Values of attributes over all calls, and statements of SQL among them: how many traces and calls
- * have each, and how long these took.
+ * have each, and how long these took. Requests are counted in the same way.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_ATTRIBUTES_H
 #define PROFMOUNT_FORMATS_ZTS_ATTRIBUTES_H
@@ -44,6 +44,13 @@ struct zts_attributes {
  */
 int zts_attributes_add(struct zts_attributes *a, struct zts_attributes *statements,
 	const struct zts_tree *tree, const struct zts_moment *moment, struct pm_arena *arena);
+
+/*
+ * Adds a trace with that value, without a key and without its calls. `duration_ns` may be
+ * PM_NO_TIME. The text goes to `arena`. 0 or -ENOMEM.
+ */
+int zts_attributes_add_trace(struct zts_attributes *a, struct pm_bytes value, uint64_t duration_ns,
+	const struct zts_moment *moment, struct pm_arena *arena);
 
 /* Adds what `from` has, which nothing has been joined to. 0 or -ENOMEM. */
 int zts_attributes_join(

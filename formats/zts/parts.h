@@ -65,6 +65,9 @@ struct pm_table zts_table(const struct zts_opened *z, enum zts_table which);
 
 /* The columns of traces.csv, and a row of it; the survey is there. */
 int zts_traces_columns(const struct zts_opened *z, struct pm_table *table, struct pm_error *err);
+/* time_ns_incl,p50_ns,p99_ns,max_ns,slowest; the survey is there. Returns the next cell. */
+struct pm_cell *zts_put_times(const struct zts_opened *z, const struct zts_attr_sums *sums,
+	struct pm_rows *rows, struct pm_cell *cells);
 void zts_method_row(const struct zts_method *m, struct pm_cell *cells); /* of methods.csv */
 int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_error *err);

@@ -3,11 +3,7 @@
  * by `{n}`, so that all requests of one route are one row.
  */
 #include <errno.h>
-#include <stdlib.h>
 
-#include "formats/common/lengths.h"
-#include "formats/common/list.h"
-#include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
 #include "formats/zts/cells.h"
@@ -19,20 +15,9 @@ static const char *const telling[] = {
 	"http.route", "http.target", "url.path", "http.url", "URI", "URL"};
 enum { N_TELLING = sizeof(telling) / sizeof(*telling), BETWEEN_QUESTIONS = 4096 };
 
-struct request {
-	uint64_t traces, errors;
-	zts_sum time_ns; /* of those whose duration is known */
-	uint64_t slowest_ns;
-	uint32_t slowest; /* a trace; PM_NONE: no duration is known */
-	struct pm_bytes text;
-	struct pm_call_times times;
-};
-
 struct requests {
-	struct pm_strtab texts;
 	struct pm_arena arena;
-	struct request *items; /* those that take longest first */
-	size_t room;
+	struct zts_attributes sums;
 };
 
 /* ---- what was asked for ---- */
@@ -113,37 +98,8 @@ static void add_request(const struct zts_survey *v, const struct zts_trace *t,
 
 /* ---- all requests ---- */
 
-static struct request *item_of(struct requests *q, struct pm_bytes text)
-{
-	uint32_t known = q->texts.n;
-	uint32_t i = pm_strtab_add(&q->texts, text);
-	if (i == PM_NONE || pm_list_room(&q->items, i, &q->room, sizeof(*q->items)) < 0)
-		return NULL;
-	if (i == known)
-		q->items[i] = (struct request){.slowest = PM_NONE, .text = q->texts.items[i]};
-	return &q->items[i];
-}
-
-static int count(struct requests *q, struct pm_lengths *lengths, const struct zts_trace *t,
-	uint32_t trace, struct pm_bytes text)
-{
-	struct request *r = item_of(q, text);
-	if (!r)
-		return -ENOMEM;
-	r->traces++;
-	r->errors += t->error;
-	if (t->duration_ns == PM_NO_TIME)
-		return 0;
-	r->time_ns += t->duration_ns;
-	if (r->slowest == PM_NONE || t->duration_ns > r->slowest_ns) {
-		r->slowest = trace;
-		r->slowest_ns = t->duration_ns;
-	}
-	return pm_lengths_add(lengths, (uint32_t)(r - q->items), t->duration_ns, 1);
-}
-
-static int count_all(struct requests *q, struct zts_opened *z, const struct zts_survey *v,
-	struct pm_lengths *lengths, struct pm_error *err)
+static int count_all(
+	struct requests *q, struct zts_opened *z, const struct zts_survey *v, struct pm_error *err)
 {
 	uint32_t names[N_TELLING];
 	struct pm_text text = {.p = NULL};
@@ -158,29 +114,13 @@ static int count_all(struct requests *q, struct zts_opened *z, const struct zts_
 		else if ((r = zts_store_texts(&z->stores.items[t->store], &texts, err)) == 0) {
 			pm_text_clear(&text);
 			add_request(v, t, texts, names, &text);
-			r = text.failed ? -ENOMEM : count(q, lengths, t, i, pm_text_view(&text));
+			const struct zts_moment moment = {.trace = i, .error = t->error};
+			r = text.failed ? -ENOMEM
+					: zts_attributes_add_trace(&q->sums, pm_text_view(&text),
+						  t->duration_ns, &moment, &q->arena);
 		}
 	}
 	pm_text_done(&text);
-	return r;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct request *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	return pm_bytes_compare(x->text, y->text);
-}
-
-static int times_of(struct requests *q, const struct pm_lengths *lengths)
-{
-	uint32_t n = q->texts.n;
-	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
-	int r = times ? pm_lengths_times(lengths, times, n) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		q->items[i].times = times[i];
-	free(times);
 	return r;
 }
 
@@ -188,25 +128,18 @@ static int fill(void *owner, void *part, struct pm_error *err)
 {
 	struct zts_opened *z = owner;
 	struct requests *q = part;
-	struct pm_lengths lengths = {.n = 0};
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
-	if (r < 0)
-		return r;
-	q->texts.arena = &q->arena;
-	r = count_all(q, z, v, &lengths, err);
-	if (r == 0 && (r = times_of(q, &lengths)) == 0 && q->texts.n)
-		r = pm_sort(q->items, q->texts.n, sizeof(*q->items), by_time);
-	pm_lengths_done(&lengths);
-	return r;
+	if (r == 0)
+		r = count_all(q, z, v, err);
+	return r < 0 ? r : zts_attributes_sort(&q->sums, true);
 }
 
 static void done(void *part)
 {
 	struct requests *q = part;
-	pm_strtab_done(&q->texts);
+	zts_attributes_done(&q->sums);
 	pm_arena_done(&q->arena);
-	free(q->items);
 }
 
 static const struct pm_part_type requests_part = {
@@ -222,20 +155,12 @@ static int requests_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 	struct zts_opened *z = (struct zts_opened *)(uintptr_t)rows->table->self;
 	const struct requests *q;
 	int r = pm_part_get(&z->requests, &requests_part, z, &q, err);
-	if (r < 0 || rows->at >= q->texts.n)
+	if (r < 0 || rows->at >= q->sums.texts.n)
 		return r;
-	const struct request *item = &q->items[rows->at++];
-	bool timed = item->slowest != PM_NONE;
-	if (timed)
-		zts_trace_path(z, &z->survey.traces[item->slowest], rows->scratch);
-	cells[0] = pm_cell_u64(item->traces);
-	cells[1] = pm_cell_u64(item->errors);
-	cells[2] = timed ? zts_sum_cell(item->time_ns) : pm_cell_empty();
-	cells[3] = item->times.known ? pm_cell_u64(item->times.p50_ns) : pm_cell_empty();
-	cells[4] = item->times.known ? pm_cell_u64(item->times.p99_ns) : pm_cell_empty();
-	cells[5] = timed ? pm_cell_u64(item->slowest_ns) : pm_cell_empty();
-	cells[6] = zts_scratch_cell(rows, 0, rows->scratch->len);
-	cells[7] = pm_cell_text(item->text);
+	const struct zts_attr_sums *sums = &q->sums.items[rows->at++];
+	cells[0] = pm_cell_u64(sums->traces);
+	cells[1] = pm_cell_u64(sums->trace_errors);
+	*zts_put_times(z, sums, rows, &cells[2]) = pm_cell_text(sums->value);
 	return 1;
 }
 

@@ -141,25 +141,30 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
-/* The cells before the value; returns the next one. */
-static struct pm_cell *put_sums(
-	const struct zts_attr_sums *sums, struct pm_rows *rows, struct pm_cell *cells)
+struct pm_cell *zts_put_times(const struct zts_opened *z, const struct zts_attr_sums *sums,
+	struct pm_rows *rows, struct pm_cell *cells)
 {
-	const struct zts_opened *z = rows->table->self;
 	const struct pm_call_times *t = &sums->times;
 	bool timed = sums->slowest != PM_NONE;
 	if (timed)
 		zts_trace_path(z, &z->survey.traces[sums->slowest], rows->scratch);
+	cells[0] = timed ? zts_sum_cell(sums->time_ns) : pm_cell_empty();
+	cells[1] = t->known ? pm_cell_u64(t->p50_ns) : pm_cell_empty();
+	cells[2] = t->known ? pm_cell_u64(t->p99_ns) : pm_cell_empty();
+	cells[3] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
+	cells[4] = zts_scratch_cell(rows, 0, rows->scratch->len);
+	return cells + 5;
+}
+
+/* The cells before the value; returns the next one. */
+static struct pm_cell *put_sums(
+	const struct zts_attr_sums *sums, struct pm_rows *rows, struct pm_cell *cells)
+{
 	cells[0] = pm_cell_u64(sums->traces);
 	cells[1] = pm_cell_u64(sums->trace_errors);
 	cells[2] = pm_cell_u64(sums->calls);
 	cells[3] = pm_cell_u64(sums->errors);
-	cells[4] = timed ? zts_sum_cell(sums->time_ns) : pm_cell_empty();
-	cells[5] = t->known ? pm_cell_u64(t->p50_ns) : pm_cell_empty();
-	cells[6] = t->known ? pm_cell_u64(t->p99_ns) : pm_cell_empty();
-	cells[7] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
-	cells[8] = zts_scratch_cell(rows, 0, rows->scratch->len);
-	return cells + 9;
+	return zts_put_times(rows->table->self, sums, rows, &cells[4]);
 }
 
 static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

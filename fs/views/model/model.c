@@ -62,6 +62,19 @@ struct pmfs_model *pmfs_model_unfiltered(const struct pmfs_model *m)
 	return m->unfiltered;
 }
 
+int pmfs_model_whole(struct pmfs_model *m, struct pmfs_model **ret, struct pm_error *err)
+{
+	const struct pm_threads *threads, *all;
+	*ret = NULL;
+	if (!m->unfiltered)
+		return 0;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || (r = pmfs_model_threads(m->unfiltered, &all, err)) < 0)
+		return r;
+	*ret = threads->n == all->n ? m->unfiltered : NULL;
+	return 0;
+}
+
 void pmfs_model_set_wish(struct pmfs_model *m, const char *name)
 {
 	m->wish = name;

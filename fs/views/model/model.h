@@ -95,6 +95,9 @@ struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m);
 void pmfs_model_set_unfiltered(struct pmfs_model *m, struct pmfs_model *unfiltered);
 struct pmfs_model *pmfs_model_unfiltered(const struct pmfs_model *m);
 
+/* The same if it has as many threads, which then are the same ones; else NULL. */
+int pmfs_model_whole(struct pmfs_model *m, struct pmfs_model **ret, struct pm_error *err);
+
 /*
  * Sets the primary quantity instead of choosing it by rule: a column (`gker_sec_incl`) or its stem
  * (`gker_sec`). Call before any other function of the model. An unknown name gives -EINVAL, and

@@ -117,15 +117,12 @@ int pmfs_empty_threads(
 {
 	static const struct pm_part_type type = {
 		sizeof(struct busy_part), busy_fill, busy_done, .what = "the empty threads"};
-	struct pmfs_model *unfiltered = pmfs_model_unfiltered(m);
-	const struct pm_threads *threads, *all;
-	int r = unfiltered ? pmfs_model_threads(m, &threads, err) : 0;
-	if (r == 0 && unfiltered)
-		r = pmfs_model_threads(unfiltered, &all, err);
+	struct pmfs_model *whole;
+	int r = pmfs_model_whole(m, &whole, err);
 	if (r < 0)
 		return r;
 	/* With how many threads it ran, does not depend on a filter. */
-	if (unfiltered && threads->n == all->n)
-		return pmfs_empty_threads(unfiltered, ret, err);
+	if (whole)
+		return pmfs_empty_threads(whole, ret, err);
 	return pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, ret, err);
 }

@@ -217,21 +217,6 @@ static int count_unfiltered(struct summing *s)
 	return r;
 }
 
-/* The whole, if this is a filter of it with the same threads and columns. */
-static int find_unfiltered(struct summing *s, struct pm_error *err)
-{
-	struct pmfs_model *m = pmfs_model_unfiltered(s->model);
-	const struct pmfs_columns *columns;
-	const struct pm_threads *threads, *all;
-	int r = m ? pmfs_model_columns(m, &columns, err) : 0;
-	if (!m || r < 0 || (r = pmfs_model_threads(m, &all, err)) < 0 ||
-		(r = pmfs_model_threads(s->model, &threads, err)) < 0)
-		return r;
-	if (columns->n == s->functions->columns->n && threads->n == all->n)
-		s->unfiltered = m;
-	return 0;
-}
-
 static void drop_lots(void *result)
 {
 	struct lots *l = result;
@@ -275,14 +260,19 @@ static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_function_imbalance *ret = p;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
+	const struct pmfs_columns *columns;
 	struct summing s = {.model = owner,
 		.ret = ret,
 		.err = err ? err : &why,
 		.lock = PTHREAD_MUTEX_INITIALIZER};
 	int r = pmfs_functions(owner, &s.functions, err);
 	if (r < 0 || (r = pmfs_peers(owner, &s.peers, err)) < 0 ||
-		(r = find_unfiltered(&s, err)) < 0)
+		(r = pmfs_model_whole(owner, &s.unfiltered, err)) < 0)
 		return r;
+	if (s.unfiltered && (r = pmfs_model_columns(s.unfiltered, &columns, err)) < 0)
+		return r;
+	if (s.unfiltered && columns->n != s.functions->columns->n)
+		s.unfiltered = NULL;
 	size_t n = (size_t)s.functions->n + 1, n_columns = s.functions->columns->n + (size_t)1;
 	ret->functions = s.functions;
 	ret->peers = s.peers;

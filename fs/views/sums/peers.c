@@ -146,16 +146,13 @@ int pmfs_peers(struct pmfs_model *m, const struct pmfs_peers **ret, struct pm_er
 {
 	static const struct pm_part_type type = {
 		sizeof(struct peers_part), peers_fill, peers_done, .what = "the peers of threads"};
-	struct pmfs_model *unfiltered = pmfs_model_unfiltered(m);
-	const struct pm_threads *threads, *all;
-	int r = unfiltered ? pmfs_model_threads(m, &threads, err) : 0;
-	if (r == 0 && unfiltered)
-		r = pmfs_model_threads(unfiltered, &all, err);
+	struct pmfs_model *whole;
+	int r = pmfs_model_whole(m, &whole, err);
 	if (r < 0)
 		return r;
 	/* Who could have done what a filter shows does not depend on the filter. */
-	if (unfiltered && threads->n == all->n)
-		return pmfs_peers(unfiltered, ret, err);
+	if (whole)
+		return pmfs_peers(whole, ret, err);
 	return pmfs_model_part(m, PMFS_PART_PEERS, &type, ret, err);
 }
 
