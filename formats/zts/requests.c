@@ -2,6 +2,7 @@
  * requests.csv: traces by what was asked for. Parts of a path that identify one object are replaced
  * by `{n}`, so that all requests of one route are one row.
  */
+#include <ctype.h>
 #include <errno.h>
 
 #include "formats/common/text.h"
@@ -22,23 +23,13 @@ struct requests {
 
 /* ---- what was asked for ---- */
 
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_hex(uint8_t c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool is_uuid(struct pm_bytes s)
 {
 	enum { UUID = 36 };
 	if (s.len != UUID)
 		return false;
 	for (size_t i = 0; i < UUID; i++)
-		if (i == 8 || i == 13 || i == 18 || i == 23 ? s.p[i] != '-' : !is_hex(s.p[i]))
+		if (i == 8 || i == 13 || i == 18 || i == 23 ? s.p[i] != '-' : !isxdigit(s.p[i]))
 			return false;
 	return true;
 }
@@ -47,9 +38,9 @@ static bool is_uuid(struct pm_bytes s)
 static bool is_of_one_object(struct pm_bytes segment)
 {
 	size_t digits = 0, hex = 0;
-	while (digits < segment.len && is_digit(segment.p[digits]))
+	while (digits < segment.len && isdigit(segment.p[digits]))
 		digits++;
-	while (hex < segment.len && is_hex(segment.p[hex]))
+	while (hex < segment.len && isxdigit(segment.p[hex]))
 		hex++;
 	return (digits > 0 && digits == segment.len) || (hex >= 8 && hex == segment.len) ||
 		is_uuid(segment);

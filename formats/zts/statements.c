@@ -1,23 +1,13 @@
 #include "formats/zts/statements.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
-
-static bool is_space(uint8_t c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 /* Of a name or number; bytes of UTF-8, too. */
 static bool is_word(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		c == '_' || c == '$' || c >= 0x80;
-}
-
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
+	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
 }
 
 bool zts_is_statement(struct pm_bytes value)
@@ -26,11 +16,11 @@ bool zts_is_statement(struct pm_bytes value)
 		"replace", "with", "call", "exec", "execute", "truncate", "create", "alter",
 		"drop"};
 	size_t from = 0, to;
-	while (from < value.len && is_space(value.p[from]))
+	while (from < value.len && isspace(value.p[from]))
 		from++;
 	for (to = from; to < value.len && is_word(value.p[to]);)
 		to++;
-	if (to == value.len || !is_space(value.p[to]))
+	if (to == value.len || !isspace(value.p[to]))
 		return false;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (strlen(verbs[i]) == to - from &&
@@ -84,21 +74,21 @@ static size_t list_end(struct pm_bytes s, size_t at)
 {
 	size_t done = at;
 	for (;;) {
-		while (at < s.len && is_space(s.p[at]))
+		while (at < s.len && isspace(s.p[at]))
 			at++;
 		if (at == s.len || s.p[at] != ',')
 			return at < s.len && s.p[at] == ')' ? at : done;
 		do
 			at++;
-		while (at < s.len && is_space(s.p[at]));
+		while (at < s.len && isspace(s.p[at]));
 		if (at == s.len)
 			return done;
-		bool negative = s.p[at] == '-' && at + 1 < s.len && is_digit(s.p[at + 1]);
+		bool negative = s.p[at] == '-' && at + 1 < s.len && isdigit(s.p[at + 1]);
 		if (s.p[at] == '?')
 			at++;
 		else if (s.p[at] == '\'')
 			at = quoted_end(s, at);
-		else if (is_digit(s.p[at]) || negative)
+		else if (isdigit(s.p[at]) || negative)
 			at = number_end(s, at + negative + 1);
 		else
 			return done;
@@ -121,7 +111,7 @@ static size_t add_token(struct shape *shape, struct pm_bytes s, size_t at)
 	size_t end = at + 1;
 	if (c == '?' || c == '\'')
 		return add_literal(shape, s, c == '?' ? end : quoted_end(s, at));
-	if (is_digit(c))
+	if (isdigit(c))
 		return add_literal(shape, s, number_end(s, end));
 	if (is_word(c)) {
 		end = word_end(s, at);
@@ -132,7 +122,7 @@ static size_t add_token(struct shape *shape, struct pm_bytes s, size_t at)
 		if (c == '"' || c == '`')
 			end = quoted_end(s, at);
 		/* A sign before the first number is a part of it. */
-		if (c == '-' && shape->in_list && end < s.len && is_digit(s.p[end]))
+		if (c == '-' && shape->in_list && end < s.len && isdigit(s.p[end]))
 			return end;
 		shape->in_list = c == '(' && shape->after_in;
 		shape->after_in = false;
@@ -145,11 +135,11 @@ void zts_statement_shape(struct pm_bytes s, struct pm_text *out)
 {
 	struct shape shape = {.out = out};
 	size_t at = 0;
-	while (at < s.len && is_space(s.p[at]))
+	while (at < s.len && isspace(s.p[at]))
 		at++;
 	while (at < s.len) {
 		size_t end = at;
-		while (end < s.len && is_space(s.p[end]))
+		while (end < s.len && isspace(s.p[end]))
 			end++;
 		if (end > at && end < s.len && !shape.in_list)
 			pm_text_char(out, ' ');
