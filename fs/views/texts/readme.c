@@ -94,8 +94,11 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 		p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : p->ops->traces != NULL;
 	if (traced < 0)
 		return traced;
+	bool has_paths = strcmp(pm_profile_kind_of_tree(p), "edges") != 0;
 	add_entry(out, "focus/ ignore/",
-		"The same with or without some functions: focus/PATTERN; hide/ and from/, too.");
+		has_paths
+			? "The same with or without some functions: focus/PATTERN; hide/ and from/, too."
+			: "Filters, which need call paths: this source has costs by call edge.");
 	if (traced)
 		add_entry(out, "windows/",
 			"Parts of the run in time, by name: windows/START-END (see its README.txt).");
