@@ -86,7 +86,7 @@ class Node:
                     continue
                 with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
                     _, program, rest = re.split(r"[()]", file.read(), maxsplit=2)
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
                 continue
             total += sum(map(int, rest.split()[11:13])) if program == name else 0
         return total / os.sysconf("SC_CLK_TCK")

@@ -202,8 +202,12 @@ class Confinement(unittest.TestCase):
             for path in walk(point):
                 os.lstat(path)
             for task in os.listdir(f"/proc/{process.pid}/task"):
-                with open(f"/proc/{process.pid}/task/{task}/status", encoding="utf-8") as f:
-                    status = dict(line.rstrip("\n").split(":\t", 1) for line in f)
+                try:
+                    with open(f"/proc/{process.pid}/task/{task}/status", encoding="utf-8") as f:
+                        status = dict(line.rstrip("\n").split(":\t", 1) for line in f)
+                except (FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+                    self.assertNotEqual(int(task), process.pid)
+                    continue
                 self.assertEqual(status["NoNewPrivs"], "1")
                 self.assertEqual(status["Seccomp"], "2" if CONFINEMENT == "seccomp" else "0")
                 self.assertEqual(int(status["CapEff"], 16) & ~self.READ_ALL, 0)
@@ -213,9 +217,12 @@ class Confinement(unittest.TestCase):
         with served() as (point, process):
             slurp(os.path.join(point, "contexts.csv"))
             for fd in os.listdir(f"/proc/{process.pid}/fd"):
-                target = os.readlink(f"/proc/{process.pid}/fd/{fd}")
-                with open(f"/proc/{process.pid}/fdinfo/{fd}", encoding="utf-8") as f:
-                    flags = int(re.search(r"^flags:\s*(\d+)$", f.read(), re.M).group(1), 8)
+                try:
+                    target = os.readlink(f"/proc/{process.pid}/fd/{fd}")
+                    with open(f"/proc/{process.pid}/fdinfo/{fd}", encoding="utf-8") as f:
+                        flags = int(re.search(r"^flags:\s*(\d+)$", f.read(), re.M).group(1), 8)
+                except FileNotFoundError:  # closed since
+                    continue
                 if flags & os.O_ACCMODE != os.O_RDONLY:
                     self.assertRegex(target, r"^(/dev/fuse|/dev/null|pipe:.*|socket:.*)$")
 
