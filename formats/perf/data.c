@@ -314,16 +314,12 @@ static void perf_done(struct perf *f)
 {
 	for (size_t i = 0; i < f->n_blobs; i++)
 		free((void *)(uintptr_t)f->blobs[i].p);
-	for (size_t i = 0; i < f->n_processes; i++)
-		perf_drop_maps(f->maps_of[i]);
 	free(f->blobs);
 	free(f->events);
 	free(f->places);
 	free(f->runs);
 	free(f->streams);
 	free(f->maps_of);
-	free(f->kernel.items);
-	free(f->guest.items);
 	free(f->threads);
 	free(f->values);
 	free(f->chain);

@@ -133,11 +133,12 @@ struct perf_run {
 	bool timed; /* else all have the time of the first */
 };
 
-/* Maps of a process, by address; shared until one of its users changes it. */
+/* Maps by address: one of them, and those below and above it; see maps.c. */
 struct perf_maps {
-	unsigned users;
-	struct perf_map *items;
-	size_t n, room;
+	struct perf_map map;
+	struct perf_maps *low, *high;
+	uint32_t users; /* trees that it is part of */
+	uint8_t height;
 };
 
 struct perf_thread {
@@ -227,7 +228,7 @@ struct perf {
 	struct pm_map processes; /* pid → index in maps_of */
 	struct perf_maps **maps_of;
 	size_t n_processes, processes_room;
-	struct perf_maps kernel, guest;
+	struct perf_maps *kernel, *guest, *free_maps;
 	struct pm_map thread_index; /* (pid, tid) */
 	struct perf_thread *threads;
 	size_t n_threads, threads_room;
@@ -236,8 +237,7 @@ struct perf {
 	size_t n_values, values_room;
 	struct perf_frame *chain;
 	size_t n_chain, chain_room;
-	uint64_t copied; /* maps, by forks */
-	uint64_t epoch;  /* counts changes of maps */
+	uint64_t epoch; /* counts changes of maps */
 	struct perf_recent recent[PERF_RECENT];
 	struct perf_module *modules; /* by name */
 	size_t n_modules, modules_room;
@@ -267,7 +267,7 @@ struct perf {
 	bool is_bare;                     /* pipe: attributes come as records */
 	bool is_folder;                   /* perf record --threads */
 	unsigned long next_file;          /* of it, that is expected */
-	struct pm_arena arena;            /* of names */
+	struct pm_arena arena;            /* of names and maps */
 	struct pm_text inflated;          /* the file, if it is compressed as a whole */
 };
 
@@ -391,7 +391,6 @@ void perf_in_order(struct perf *f, void (*each)(struct perf *f, const struct per
 
 /* ---- maps.c ---- */
 
-void perf_drop_maps(struct perf_maps *m);
 void perf_take_mmap(struct perf *f, const struct perf_place *place);
 /* A function that the kernel made while it ran, as BPF programs are. */
 void perf_take_ksymbol(struct perf *f, const struct perf_place *place);

@@ -7,22 +7,176 @@
 
 /* ---- maps ---- */
 
-static struct perf_maps *new_maps(struct perf *f)
+/*
+ * The maps of a process are an AVL tree by address. A fork shares it with the child; who changes it
+ * later copies only the nodes on the way there, so that a chain of forks costs what its records
+ * change. Functions take over the references they are given. After a failure they return NULL or a
+ * part of the tree: the recording has failed by then, and the arena frees all nodes.
+ */
+
+static struct perf_maps *new_node(struct perf *f, const struct perf_map *map)
 {
-	struct perf_maps *m = calloc(1, sizeof(*m));
+	struct perf_maps *m = f->free_maps;
+	if (m)
+		f->free_maps = m->low;
+	else
+		m = pm_arena_alloc(&f->arena, sizeof(*m));
 	if (!m)
 		perf_no_memory(f);
 	else
-		m->users = 1;
+		*m = (struct perf_maps){.map = *map, .users = 1, .height = 1};
 	return m;
 }
 
-void perf_drop_maps(struct perf_maps *m)
+static void drop(struct perf *f, struct perf_maps *m)
 {
 	if (!m || --m->users > 0)
 		return;
-	free(m->items);
-	free(m);
+	drop(f, m->low);
+	drop(f, m->high);
+	m->low = f->free_maps;
+	f->free_maps = m;
+}
+
+/* The node, or a copy of it: one that only this tree has, to be changed. */
+static struct perf_maps *own(struct perf *f, struct perf_maps *m)
+{
+	if (m->users == 1)
+		return m;
+	struct perf_maps *copy = new_node(f, &m->map);
+	if (!copy)
+		return NULL;
+	m->users--;
+	if ((copy->low = m->low))
+		copy->low->users++;
+	if ((copy->high = m->high))
+		copy->high->users++;
+	copy->height = m->height;
+	return copy;
+}
+
+static unsigned height(const struct perf_maps *m)
+{
+	return m ? m->height : 0;
+}
+
+static struct perf_maps *node(struct perf_maps *m, struct perf_maps *low, struct perf_maps *high)
+{
+	if (!m)
+		return NULL;
+	m->low = low;
+	m->high = high;
+	m->height = (uint8_t)(1 + (height(low) > height(high) ? height(low) : height(high)));
+	return m;
+}
+
+/* A node above two trees whose heights differ by two at most. */
+static struct perf_maps *balanced(
+	struct perf *f, struct perf_maps *m, struct perf_maps *low, struct perf_maps *high)
+{
+	bool left = height(low) > height(high) + 1;
+	if (!m || (!left && height(high) <= height(low) + 1))
+		return node(m, low, high);
+	struct perf_maps *top = own(f, left ? low : high), *middle;
+	if (!top)
+		return NULL;
+	if (left && height(top->low) >= height(top->high))
+		return node(top, top->low, node(m, top->high, high));
+	if (!left && height(top->high) >= height(top->low))
+		return node(top, node(m, low, top->low), top->high);
+	middle = own(f, left ? top->high : top->low);
+	if (!middle)
+		return NULL;
+	struct perf_maps *inner_low = middle->low, *inner_high = middle->high;
+	return left ? node(middle, node(top, top->low, inner_low), node(m, inner_high, high))
+		    : node(middle, node(m, low, inner_low), node(top, inner_high, top->high));
+}
+
+/* A tree of a single node, what is below it, and what is above. */
+static struct perf_maps *join(
+	struct perf *f, struct perf_maps *low, struct perf_maps *m, struct perf_maps *high)
+{
+	bool left = height(low) > height(high) + 1;
+	if (!m || (!left && height(high) <= height(low) + 1))
+		return node(m, low, high);
+	struct perf_maps *top = own(f, left ? low : high);
+	if (!top)
+		return NULL;
+	return left ? balanced(f, top, top->low, join(f, top->high, m, high))
+		    : balanced(f, top, join(f, low, m, top->low), top->high);
+}
+
+/* The maps that start before an address, and the others. */
+static void split(struct perf *f, struct perf_maps *m, uint64_t at, struct perf_maps **low,
+	struct perf_maps **high)
+{
+	*low = *high = NULL;
+	m = m ? own(f, m) : NULL;
+	if (!m)
+		return;
+	struct perf_maps *below = m->low, *above = m->high;
+	if (m->map.start < at) {
+		split(f, above, at, &above, high);
+		*low = join(f, below, m, above);
+	} else {
+		split(f, below, at, low, &below);
+		*high = join(f, below, m, above);
+	}
+}
+
+/* Takes the last map out of a tree; returns the rest. */
+static struct perf_maps *without_last(struct perf *f, struct perf_maps *m, struct perf_maps **last)
+{
+	*last = m = own(f, m);
+	if (!m)
+		return NULL;
+	if (!m->high)
+		return m->low;
+	return balanced(f, m, m->low, without_last(f, m->high, last));
+}
+
+static const struct perf_map *last_of(const struct perf_maps *m)
+{
+	while (m && m->high)
+		m = m->high;
+	return m ? &m->map : NULL;
+}
+
+/*
+ * Takes the addresses of `map` out of the others, of which stays what lies beside it; puts it
+ * there unless it is gone.
+ */
+static void put_map(struct perf *f, struct perf_maps **root, const struct perf_map *map, bool gone)
+{
+	struct perf_maps *low, *within, *high = NULL, *m;
+	split(f, *root, map->start, &low, &within);
+	if (map->end < UINT64_MAX)
+		split(f, within, map->end + 1, &within, &high);
+	const struct perf_map *before = last_of(low), *last = last_of(within);
+	bool is_cut = before && before->end >= map->start;
+	struct perf_map behind = {.end = 0};
+	if (is_cut && before->end > map->end) /* in its middle: two are left */
+		behind = *before;
+	else if (last && last->end > map->end)
+		behind = *last;
+	drop(f, within);
+	if (is_cut) {
+		low = without_last(f, low, &m);
+		if (m)
+			m->map.end = map->start - 1;
+		low = join(f, low, m, NULL);
+	}
+	if (behind.end) {
+		behind.offset += map->end + 1 - behind.start;
+		behind.start = map->end + 1;
+		high = join(f, NULL, new_node(f, &behind), high);
+	}
+	m = NULL;
+	if (!gone)
+		m = new_node(f, map);
+	else if (low)
+		low = without_last(f, low, &m);
+	*root = m ? join(f, low, m, high) : high;
 }
 
 /* The slot of a process's maps, NULL after a failure. */
@@ -42,97 +196,11 @@ static struct perf_maps **maps_of(struct perf *f, uint64_t pid)
 	return &f->maps_of[*at];
 }
 
-/* Maps that only this process has, to be changed. */
-static struct perf_maps *own_maps(struct perf *f, struct perf_maps **slot)
-{
-	struct perf_maps *m = *slot;
-	if (m && m->users == 1)
-		return m;
-	struct perf_maps *copy = new_maps(f);
-	if (!copy)
-		return NULL;
-	if (m && m->n > 0) {
-		f->copied += m->n;
-		copy->items = f->copied > PM_LIMIT_MAPS ? NULL : malloc(m->n * sizeof(*m->items));
-		if (!copy->items) {
-			perf_drop_maps(copy);
-			perf_no_memory(f);
-			return NULL;
-		}
-		memcpy(copy->items, m->items, m->n * sizeof(*m->items));
-		copy->n = copy->room = m->n;
-	}
-	perf_drop_maps(m);
-	return *slot = copy;
-}
-
-/* The first map that ends at or behind an address. */
-static size_t first_behind(const struct perf_maps *m, uint64_t address)
-{
-	size_t low = 0, high = m->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->items[middle].end < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static const struct perf_map *find_map(const struct perf_maps *m, uint64_t address)
 {
-	size_t at = m ? first_behind(m, address) : 0;
-	return m && at < m->n && m->items[at].start <= address ? &m->items[at] : NULL;
-}
-
-/* Makes `n` places at `at`. */
-static bool make_places(struct perf *f, struct perf_maps *m, size_t at, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!perf_room(f, &m->items, m->n + i, &m->room, sizeof(*m->items)))
-			return false;
-	memmove(m->items + at + n, m->items + at, (m->n - at) * sizeof(*m->items));
-	m->n += n;
-	return true;
-}
-
-/* Takes the addresses of a map out of the others; what is left of them stays. */
-static void clear_range(struct perf *f, struct perf_maps *m, uint64_t start, uint64_t end)
-{
-	size_t at = first_behind(m, start);
-	if (at < m->n && m->items[at].start < start) {
-		struct perf_map *before = &m->items[at];
-		if (before->end > end) { /* in its middle: two are left */
-			struct perf_map behind = *before;
-			behind.offset += end + 1 - behind.start;
-			behind.start = end + 1;
-			before->end = start - 1;
-			if (make_places(f, m, at + 1, 1))
-				m->items[at + 1] = behind;
-			return;
-		}
-		before->end = start - 1;
-		at++;
-	}
-	size_t gone = at;
-	while (gone < m->n && m->items[gone].end <= end)
-		gone++;
-	if (gone < m->n && m->items[gone].start <= end) {
-		m->items[gone].offset += end + 1 - m->items[gone].start;
-		m->items[gone].start = end + 1;
-	}
-	if (gone > at)
-		memmove(m->items + at, m->items + gone, (m->n - gone) * sizeof(*m->items));
-	m->n -= gone - at;
-}
-
-static void add_map(struct perf *f, struct perf_maps *m, const struct perf_map *map)
-{
-	clear_range(f, m, map->start, map->end);
-	size_t at = first_behind(m, map->start);
-	if (make_places(f, m, at, 1))
-		m->items[at] = *map;
+	while (m && (address < m->map.start || address > m->map.end))
+		m = address < m->map.start ? m->low : m->high;
+	return m ? &m->map : NULL;
 }
 
 /* Memory without a file: an offset in it says nothing. */
@@ -175,13 +243,13 @@ void perf_take_mmap(struct perf *f, const struct perf_place *place)
 		: FILE_MAP;
 	map.name = perf_name(f, name);
 	if (mode == KERNEL) {
-		add_map(f, &f->kernel, &map);
+		put_map(f, &f->kernel, &map, false);
 	} else if (mode == GUEST_KERNEL) {
-		add_map(f, &f->guest, &map);
+		put_map(f, &f->guest, &map, false);
 	} else {
-		struct perf_maps **slot = maps_of(f, pid), *m = slot ? own_maps(f, slot) : NULL;
-		if (m)
-			add_map(f, m, &map);
+		struct perf_maps **slot = maps_of(f, pid);
+		if (slot)
+			put_map(f, slot, &map, false);
 	}
 }
 
@@ -198,10 +266,7 @@ void perf_take_ksymbol(struct perf *f, const struct perf_place *place)
 		return;
 	map.end = map.start + length - 1;
 	map.name = perf_name(f, name);
-	if (gone)
-		clear_range(f, &f->kernel, map.start, map.end);
-	else
-		add_map(f, &f->kernel, &map);
+	put_map(f, &f->kernel, &map, gone);
 }
 
 /* ---- threads ---- */
@@ -237,7 +302,7 @@ void perf_take_comm(struct perf *f, const struct perf_place *place)
 	if (perf_misc(f, place) & EXEC) {
 		struct perf_maps **slot = maps_of(f, pid);
 		if (slot) {
-			perf_drop_maps(*slot);
+			drop(f, *slot);
 			*slot = NULL;
 		}
 	}
@@ -262,7 +327,7 @@ void perf_take_fork(struct perf *f, const struct perf_place *place)
 	struct perf_maps **child = maps_of(f, pid), **old = maps_of(f, parent);
 	if (!child || !old)
 		return;
-	perf_drop_maps(*child);
+	drop(f, *child);
 	*child = *old;
 	if (*child)
 		(*child)->users++;
@@ -280,9 +345,9 @@ bool perf_locate(
 		[GUEST_USER] = "[guest]"};
 	const struct perf_map *map = NULL;
 	if (at->mode == KERNEL) {
-		map = find_map(&f->kernel, at->ip);
+		map = find_map(f->kernel, at->ip);
 	} else if (at->mode == GUEST_KERNEL) {
-		map = find_map(&f->guest, at->ip);
+		map = find_map(f->guest, at->ip);
 	} else if (at->mode == USER || at->mode == UNKNOWN) {
 		const uint32_t *slot = pm_map_find(&f->processes, pid);
 		map = slot ? find_map(f->maps_of[*slot], at->ip) : NULL;

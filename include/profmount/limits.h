@@ -204,8 +204,4 @@
  */
 #define PM_LIMIT_UNPACKED ((size_t)4 << 30)
 
-/* Maps that forks copy before a child changes them: 40 bytes each. Real recordings copy thousands.
- */
-#define PM_LIMIT_MAPS ((uint64_t)1 << 24)
-
 #endif

@@ -42,6 +42,7 @@ void costly_pprof_labels(void);
 
 /* Cases of perf.data and callgrind. */
 void costly_perf_runs(void);
+void costly_perf_forks(void);
 void costly_callgrind_orders(void);
 
 #endif

@@ -76,6 +76,30 @@ void costly_perf_runs(void)
 	end();
 }
 
+/* Each process is a child of the last one and maps a file more: all that its ancestors have, too.
+ */
+void costly_perf_forks(void)
+{
+	begin_perf();
+	for (unsigned n = 1; goes_on(); n++) {
+		const unsigned pid[] = {n + 1, n, n + 1, n};
+		record(7, 0, sizeof(pid) + 8);
+		for (unsigned i = 0; i < 4; i++)
+			put(pid[i], 4);
+		put(n, 8);
+		record(1, 2, 40);
+		put(n + 1, 4);
+		put(n + 1, 4);
+		put((uint64_t)n << 12, 8);
+		put(4096, 8);
+		put(0, 8);
+		fwrite("/m\0\0\0\0\0", 1, 8, file);
+		if (n % 64 == 0)
+			sample(n + 1, n, ((uint64_t)n / 2 << 12) + n % 512 + FRAMES);
+	}
+	end();
+}
+
 /* Lines and calls that never come in the order of the last time. */
 void costly_callgrind_orders(void)
 {

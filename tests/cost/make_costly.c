@@ -604,6 +604,7 @@ static const struct {
 	{"script-threads", costly_script_threads},
 	{"pprof-labels", costly_pprof_labels},
 	{"perf-runs", costly_perf_runs},
+	{"perf-forks", costly_perf_forks},
 	{"callgrind-orders", costly_callgrind_orders},
 	{"runs-clones", runs_clones},
 	{"runs-strangers", runs_strangers},

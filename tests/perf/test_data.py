@@ -2,9 +2,11 @@
 
     test_data.py PROFMOUNT FOLDER_OF_SMALL_SOURCES
 """
+import collections
 import csv
 import io
 import os
+import random
 import shutil
 import struct
 import subprocess
@@ -96,6 +98,55 @@ def small_file(sample_type, records, branches=0):
     data = b"".join(records)
     attr = struct.pack("<IIQQQQQQQQQ", 0, 80, 0, 4000, sample_type, 0, 0, 0, 0, 0, branches)
     return (b"PERFILE2" + struct.pack("<8Q", 104, 96, 104, 96, 200, len(data), 0, 0) + bytes(32) + attr + bytes(16) + data)
+
+
+class Maps:
+    """What is mapped where in each process, one address at a time."""
+
+    def __init__(self):
+        self.of = {}
+
+    def apply(self, what, pid, start=0, pages=0, name="", parent=0):
+        if what == "fork":
+            self.of[pid] = dict(self.of.get(parent, {}))
+        elif what == "exec":
+            self.of[pid] = {}
+        else:
+            self.of.setdefault(pid, {}).update((start + i, (name, i)) for i in range(pages))
+
+
+def page_of(page):
+    return 0x400000 + page * 0x1000
+
+
+# Maps in maps, across forks that share them and change them afterwards: as a model has it that knows each page.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    chance = random.Random(7)
+    model, data, want, PAGES, PROCESSES = Maps(), [], collections.Counter(), 400, 12
+    for step in range(3000):
+        pid, start, name = chance.randrange(PROCESSES), chance.randrange(PAGES), f"/opt/m{step}"
+        what = chance.choices(("map", "fork", "exec"), (40, 3, 0.2))[0]
+        pages, parent = chance.choice((1, 1, 2, 5, 40)), chance.randrange(PROCESSES)
+        if what == "fork" and parent == pid:
+            continue
+        model.apply(what, pid, start, pages, name, parent)
+        if what == "map":
+            data.append(record(1, 2, struct.pack("<IIQQQ", pid, pid, page_of(start), pages * 0x1000, 0) + name.encode().ljust(16, b"\0")))
+        elif what == "fork":
+            data.append(record(7, 0, struct.pack("<IIIIQ", pid, parent, pid, parent, 0)))
+        else:
+            data.append(record(3, 0x2000, struct.pack("<II", pid, pid) + b"new\0\0\0\0\0"))
+        for at in (chance.randrange(PAGES), start, (start + pages) % PAGES):
+            pid = chance.randrange(PROCESSES)
+            data.append(record(9, 2, struct.pack("<QII", page_of(at) + 5, pid, pid)))
+            module, page = model.of.get(pid, {}).get(at, ("", 0))
+            want[f"{module[5:]}+{hex(page * 0x1000 + 5)}" if module else hex(page_of(at) + 5)] += 1
+    with open(path, "wb") as file:
+        file.write(small_file(1 | 2, data))
+    got = collections.Counter({row.split(" ", 1)[1]: int(row.split(" ", 1)[0]) for row in rows(path, "functions.csv", "samples_excl", "name")})
+    check("maps after forks", [(n, got[n], want[n]) for n in sorted(got | want) if got[n] != want[n]][:5], [])
+    check("which had something to find", (len(want) > 3000, any("+" in name for name in want)), (True, True))
 
 
 # Branches are counted by where they come from and go to; what was lost is said.
