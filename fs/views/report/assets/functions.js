@@ -73,7 +73,7 @@ function functionColumns(whole) {
   for (const other of groups) if (other !== g && other.count >= 0 && other.whole > 0) columns.push(amountOf(other.label, "", other.count, other));
   if (beside) return columns.slice(0, 3);
   if (!isNarrow()) columns.push({ title: "category", cell: f => f.category, width: "6em" });
-  if (!isNarrow() || columns.length < 4) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: "13em" });
+  if (!isNarrow() || columns.length < 4) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: innerWidth > 2000 ? "22em" : "13em" });
   return columns;
 }
 
@@ -133,13 +133,13 @@ const namedIn = data => row => row < 0 ? null : { number: row, name: data.names[
 /* Rows of callers.csv. */
 function edgeTable(title, edges, n, f, named, callers) {
   const g = group();
-  const counted = edges.some(e => e[3] !== null), shown = edges.slice(0, 100);
+  const counted = edges.some(e => e[3] !== null), shown = edges.slice(0, 100), placed = shown.some(e => e[1]);
   const sortedEdges = [...shown].sort((a, b) => (b[4][g.main] || 0) - (a[4][g.main] || 0));
   const key = (e, col) => { const o = named(e[0]); return `${files()}callers.csv|${JSON.stringify({ caller: callers ? o && o.name : f.name, callee: callers ? f.name : o && o.name, file: e[1], line: e[2] })}|${col}`; };
   return h("section", {}, h("h3", {}, title, n ? ` (${count(n)})` : ""), !n ? note("None.") :
-    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number amount" }, g.label), counted ? h("th", { scope: "col", class: "number calls" }, "calls") : null, h("th", { scope: "col" }, "function"), h("th", { scope: "col", class: "where" }, "call site"))),
+    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number amount" }, g.label), counted ? h("th", { scope: "col", class: "number calls" }, "calls") : null, h("th", { scope: "col" }, "function"), placed ? h("th", { scope: "col", class: "where" }, "call site") : null)),
       h("tbody", {}, sortedEdges.map(e => h("tr", {}, h("td", { class: "number" }, cost(e[4][g.main], g.unit, g.whole, key(e, start.columns[g.main]?.name))), counted ? h("td", { class: "number" }, e[3] === null ? "" : number(count(e[3]), key(e, "calls"))) : null,
-        h("td", {}, functionLink(named(e[0]))), h("td", { class: "soft" }, lineLink(e[5], e[1], e[2])))))),
+        h("td", {}, functionLink(named(e[0]))), placed ? h("td", { class: "soft" }, lineLink(e[5], e[1], e[2])) : null)))),
     n > shown.length ? note(h("span", { class: "where" }, `The ${count(shown.length)} most expensive call sites of ${count(n)}; `), link({ view: "tables", doc: (documentsOf(/^callers\.csv$/)[0] || [])[0], search: f.name }, "callers.csv")) : null);
 }
 
@@ -149,7 +149,7 @@ async function showFunction(box, n) {
   const f = functionRow(data.row), named = namedIn(data);
   const known = groups.filter(x => x.whole > 0), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
     h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
-  const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
+  const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(x.unit === x.label ? count(f.cells[x.count]) : amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
   const shares = ["50%", "90%", "99%"], cellOf = column => `${files()}functions.csv|${n}|${column}`;
   const calls = data.times && h("span", {}, shares.map((s, i) => [h("span", { class: "where" }, `${s} at most `), h("b", {}, number(amount(data.times[i], "ns"), cellOf(["p50_ns", "p90_ns", "p99_ns"][i]))), ", "]).flat(), "longest ", h("b", {}, number(amount(data.times[3], "ns"), cellOf("max_ns"))));
   const links = [groups.some(x => x.picture >= 0 && x.whole > 0) && link({ view: "flame", fn: n, thread: -1 }, "Flame graph of callers and callees"),

@@ -75,7 +75,7 @@ async function show() {
   if (!part("threadlabel").hidden) fillThreads().then(() => { part("thread").value = state.thread; }, () => {});
   const title = start.title + (start.base ? ` against ${start.base}` : "");
   part("title").textContent = title;
-  part("facts").replaceChildren(`${start.format} · `, pathOf(start.source));
+  part("facts").replaceChildren(`${start.format} ·`, pathOf(start.source));
   document.title = `${title} – ${views.find(v => v.id === state.view).title}`;
   views.find(view => view.id === state.view).show(part("main"));
 }

@@ -11,7 +11,7 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
     const found = data.map(([file, path, text, cells]) => ({ file, path, text, value: cells[i] })).filter(f => !test || test.test(f.path)).sort((a, b) => (b.value || 0) - (a.value || 0));
     const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file, line: undefined }), columns: [
       { title: "file", cell: f => h("span", { class: f.text ? "fn" : "fn pale", title: f.text ? null : `${f.path}: there is no text` }, link({ file: f.file, line: undefined }, pathOf(f.path))) },
-      { title: g === group() ? "own" : start.columns[i].name, hint: `${start.columns[i] ? start.columns[i].name : ""}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "9.6em", cell: f => cost(f.value, g.unit, g.whole, `${files()}lines.csv|sum=${JSON.stringify({ file: f.path })}|${start.columns[i].name}`) }] });
+      { title: g === group() ? "own" : start.columns[i].name, hint: `${start.columns[i] ? start.columns[i].name : ""}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "10.8em", cell: f => cost(f.value, g.unit, g.whole, `${files()}lines.csv|sum=${JSON.stringify({ file: f.path })}|${start.columns[i].name}`) }] });
     fileList.replaceChildren(list.box);
     status(`${many(found.length, "file")}, ${g.label}, shares ${OF()}`);
     const first = state.file === undefined && (found.find(f => f.text) || found[0]) || found.find(f => f.file === state.file) || (state.file > 0 ? { file: state.file } : null);
@@ -56,9 +56,9 @@ async function showSource(box, file, g) {
   const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
   const site = row => JSON.stringify({ file: data.path, line: row.line });
   const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: isNarrow() ? 60 : 80, begin: at.get(Number(state.line) || (hottest ? hottest[0] : 0)), columns: [
-    { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "9.6em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; } },
+    { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "10.8em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; } },
     used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: isNarrow() ? "6em" : "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
-    ...others.map(i => ({ title: start.columns[i].metric, hint: name(i), number: true, width: isNarrow() ? "4.6em" : "6.5em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
+    ...others.map(i => ({ title: start.columns[i].metric, hint: name(i), number: true, width: isNarrow() ? "4.6em" : "7.6em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
     inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of the calls on this line: callers.csv`, number: true, width: isNarrow() ? "6em" : "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
     { title: "line", number: true, width: isNarrow() ? "3.6em" : "4.5em", cell: row => row.line ? h("span", { class: "where" }, String(row.line)) : "" },
     { title: fileName(data.path), hint: data.path, cell: row => {

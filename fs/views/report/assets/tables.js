@@ -197,7 +197,7 @@ function showRuns(box) {
     showTable(table, doc[0], { path: doc[1], fixed: true, quietStatus: true, only: ["run", ...(runs.some(r => r.repetition > 1) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
     if (efficiency) showSpeedup(cards, efficiency).catch(() => {});
     const names = [...new Set(runs.map(r => r.run))].filter(name => name !== base);
-    names.slice(0, 12).forEach((name, i) => cards.append(changesOf(name, start.compared[i])));
+    names.slice(0, 12).forEach((name, i) => { if (runs.some(r => r.run === name && !r.error)) cards.append(changesOf(name, start.compared[i])); });
     if (names.length > 12) cards.append(note(`and ${names.length - 12} more: compare/`));
   }).catch(error => failed(cards, error));
 }

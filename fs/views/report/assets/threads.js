@@ -124,7 +124,7 @@ function heatmap(threads, most, open) {
     ctx.fillStyle = colourOf("--soft");
     ctx.textBaseline = "middle";
     const names = [...rows.keys()], step = Math.max(1, Math.ceil(14 / tall));
-    for (let r = 0; r < names.length; r += step) ctx.fillText(fit(names[r].replace(/(^|\/)[a-z]+=/g, "$1"), AXIS.left - 6), 2, (r + 0.5) * tall);
+    for (let r = 0; r < names.length; r += step) ctx.fillText(fit(names[r].replace(/(^|\/)[a-z]+=/g, "$1"), AXIS.left - 6), 2, Math.max(6, (r + 0.5) * tall));
     const tops = [...columns.keys()].map(name => name.replace(/^[a-z]+=/, "")), stride = Math.max(1, Math.ceil((6 + Math.max(...tops.slice(-50).map(t => ctx.measureText(t).width))) / w));
     for (let c = 0; c < tops.length; c += stride) ctx.fillText(tops[c], AXIS.left + c * w, height - 8);
   });
