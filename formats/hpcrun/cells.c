@@ -4,7 +4,7 @@
  * after their parents, so a backward pass adds everything up. There are two passes over all groups:
  * the first one only counts, so only the cells are kept.
  */
-#include "formats/hpcrun/cells.h"
+#include "formats/hpcrun/hpcrun.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,12 +2,11 @@
  * Facts about the run. A directory may contain files of several programs and many processes: facts
  * about one process name its file.
  */
-#include "formats/hpcrun/facts.h"
+#include "formats/hpcrun/hpcrun.h"
 
 #include <stdio.h>
 
-#include "formats/hpcrun/dialect.h"
-#include "formats/hpcrun/names.h"
+#include "formats/hpcrun/profile.h"
 
 /* ---- layout ---- */
 
@@ -76,40 +75,6 @@ int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
 			r = file_layout(folder, &s->trace, layout_of_trace, ret, size);
 	}
 	return r;
-}
-
-/* ---- program ---- */
-
-/* Files of one program are adjacent, because their names begin with its name. */
-struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder)
-{
-	struct pm_bytes program = {NULL, 0}, best = program;
-	uint64_t bytes = 0, most = 0;
-	for (uint32_t i = 0; i < folder->n; i++) {
-		const struct hpcrun_source *s = &folder->sources[i];
-		struct pm_bytes stem = hpcrun_file_stem(hpcrun_source_file(s));
-		struct pm_bytes next = hpcrun_file_name_parse(stem).program;
-		if (!pm_bytes_equal(program, next))
-			bytes = 0;
-		program = next;
-		bytes += s->profile.size + s->trace.size;
-		if (i == 0 || bytes > most) {
-			most = bytes;
-			best = program;
-		}
-	}
-	return best;
-}
-
-struct sym_place hpcrun_symbols_place(const struct hpcrun_folder *folder)
-{
-	struct sym_place place = {.folder = folder->fd,
-		.root = &folder->root,
-		.program = hpcrun_program_find(folder)};
-	for (uint32_t i = 0; i < folder->n; i++)
-		if (folder->sources[i].profile.mtime_ns > place.written_ns)
-			place.written_ns = folder->sources[i].profile.mtime_ns;
-	return place;
 }
 
 /* ---- facts ---- */

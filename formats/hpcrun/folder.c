@@ -3,7 +3,7 @@
  * unrelated ones. They are listed by name when mounting, opened when needed, and closed
  * immediately.
  */
-#include "formats/hpcrun/folder.h"
+#include "formats/hpcrun/hpcrun.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -207,6 +207,40 @@ void hpcrun_folder_close(struct hpcrun_folder *f)
 		close(f->fd);
 	sym_root_done(&f->root);
 	*f = (struct hpcrun_folder){.fd = -1};
+}
+
+/* ---- program ---- */
+
+/* Files of one program are adjacent, because their names begin with its name. */
+struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder)
+{
+	struct pm_bytes program = {NULL, 0}, best = program;
+	uint64_t bytes = 0, most = 0;
+	for (uint32_t i = 0; i < folder->n; i++) {
+		const struct hpcrun_source *s = &folder->sources[i];
+		struct pm_bytes stem = hpcrun_file_stem(hpcrun_source_file(s));
+		struct pm_bytes next = hpcrun_file_name_parse(stem).program;
+		if (!pm_bytes_equal(program, next))
+			bytes = 0;
+		program = next;
+		bytes += s->profile.size + s->trace.size;
+		if (i == 0 || bytes > most) {
+			most = bytes;
+			best = program;
+		}
+	}
+	return best;
+}
+
+struct sym_place hpcrun_symbols_place(const struct hpcrun_folder *folder)
+{
+	struct sym_place place = {.folder = folder->fd,
+		.root = &folder->root,
+		.program = hpcrun_program_find(folder)};
+	for (uint32_t i = 0; i < folder->n; i++)
+		if (folder->sources[i].profile.mtime_ns > place.written_ns)
+			place.written_ns = folder->sources[i].profile.mtime_ns;
+	return place;
 }
 
 /* ---- files ---- */

@@ -3,13 +3,12 @@
  * beside it. Recognises and opens them; docs/formats/hpcrun.md describes the bytes.
  */
 #include "profmount/format.h"
-#include "formats/common/affix.h"
 
 #include <string.h>
 
-#include "formats/hpcrun/dialect.h"
-#include "formats/hpcrun/model.h"
-#include "formats/hpcrun/trace.h"
+#include "formats/common/affix.h"
+#include "formats/hpcrun/hpcrun.h"
+#include "formats/hpcrun/profile.h"
 
 enum { SURE = 100, FOLDER = 90, BY_NAME = 10, UNLISTED = PM_PROBE_IF_ASKED + 1 };
 

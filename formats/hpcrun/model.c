@@ -1,14 +1,303 @@
-/* The format interface of a measurement; parts.h builds what it needs. */
-#include "formats/hpcrun/model.h"
+/*
+ * An opened measurement: builds its parts, each once, on first need, and serves them through the
+ * format interface.
+ */
+#include "formats/hpcrun/hpcrun.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/crew.h"
+#include "formats/common/pipeline.h"
 #include "formats/common/text.h"
+#include "profmount/limits.h"
+
+/* ==== parts ==== */
+
+/* Documents that are read while a view reads one thread per core. */
+enum { READ_BESIDE = 2 };
+
+static int build_who(void *self, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	return hpcrun_who_read(&o->who, &o->folder, err);
+}
+
+/*
+ * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
+ * The part is const from then on.
+ */
+static int get_who(struct hpcrun_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->who_lazy, build_who, o, err);
+}
+
+/* The same for hpcrun_file_list. */
+static int who_of(void *self, const struct hpcrun_who **ret, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	*ret = &o->who;
+	return get_who(o, err);
+}
+
+static int build_merged(void *self, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	int r = get_who(o, err);
+	if (r < 0)
+		return r;
+	r = hpcrun_merge(&o->merged, &o->folder, &o->who, &o->damage_list, err);
+	if (r == 0)
+		return 0;
+	pm_damage_done(&o->damage_list); /* it may be tried again */
+	o->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	return r;
+}
+
+static int get_merged(struct hpcrun_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->merged_lazy, build_merged, o, err);
+}
+
+static int build_times(void *self, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	int r = get_who(o, err);
+	if (r < 0)
+		return r;
+	r = hpcrun_times_read(&o->times, &o->folder, &o->who);
+	if (r == 0)
+		return 0;
+	hpcrun_times_done(&o->times);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the traces");
+}
+
+static int get_times(struct hpcrun_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->times_lazy, build_times, o, err);
+}
+
+/* Requires `merged`. */
+static struct hpcrun_run run_of(struct hpcrun_opened *o)
+{
+	return (struct hpcrun_run){.merged = &o->merged, .folder = &o->folder};
+}
+
+struct pm_cache *hpcrun_decoded_new(uint64_t limit)
+{
+	struct pm_cache *cache = pm_cache_new(limit);
+	if (cache)
+		pm_cache_spare(cache, pm_crew_width() + READ_BESIDE, PM_LIMIT_DECODED_READ);
+	return cache;
+}
+
+/* What is decoded again when it is asked for, and kept in o->decoded. */
+enum decoded {
+	THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
+	THREAD_COSTS,   /* struct hpcrun_costs_of_thread */
+	THREAD_LINKS,   /* struct hpcrun_links_of_thread */
+	CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_across */
+	CONTEXT_COSTS,
+};
+
+struct request {
+	struct hpcrun_opened *opened;
+	enum decoded what;
+	uint32_t of;
+};
+
+static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct request *q = context;
+	struct hpcrun_run run = run_of(q->opened);
+	struct hpcrun_values_of_thread *values = NULL;
+	struct hpcrun_costs_of_thread *costs = NULL;
+	struct hpcrun_links_of_thread *links = NULL;
+	struct hpcrun_across *across = NULL;
+	int r = -EINVAL;
+	__atomic_add_fetch(&q->opened->n_decoded, 1, __ATOMIC_RELAXED);
+	switch (q->what) {
+	case THREAD_VALUES: r = hpcrun_values_of_thread(&run, q->of, &values); break;
+	case THREAD_COSTS: r = hpcrun_costs_of_thread(&run, q->of, &costs); break;
+	case THREAD_LINKS: r = hpcrun_links_of_thread(&run, q->of, &links); break;
+	case CONTEXT_VALUES:
+		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_VALUES, &across);
+		break;
+	case CONTEXT_COSTS:
+		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_COSTS, &across);
+		break;
+	}
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the costs");
+	*ret = values   ? &values->cached
+		: costs ? &costs->cached
+		: links ? &links->cached
+			: &across->cached;
+	return 0;
+}
+
+/* Release with pm_cache_release(o->decoded, …). 0, -EIO or -ENOMEM. */
+static int get_decoded(struct hpcrun_opened *o, enum decoded what, uint32_t of,
+	struct pm_cached **ret, struct pm_error *err)
+{
+	struct request q = {.opened = o, .what = what, .of = of};
+	int r = get_merged(o, err);
+	if (r < 0)
+		return r;
+	r = pm_cache_get(o->decoded, (uint64_t)what << 32 | of, decode, &q, ret, NULL);
+	/* Whatever the error was, including cancellation, the part is tried again. */
+	return r < 0 ? pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the costs")
+		     : 0;
+}
+
+/* ---- facts and damage ---- */
+
+static int build_facts(void *self, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	int r = hpcrun_facts_read(&o->facts, &o->folder);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+static int get_facts(struct hpcrun_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->facts_lazy, build_facts, o, err);
+}
+
+/* A thread's trace, without its links; requires `merged` and `times`. */
+static struct hpcrun_trace_place trace_place_of(struct hpcrun_opened *o, uint32_t thread)
+{
+	return (struct hpcrun_trace_place){.folder = &o->folder,
+		.thread = &o->who.items[thread],
+		.time = &o->times.items[thread],
+		.merged = &o->merged,
+		.index = thread};
+}
+
+/* Collects what is lost of a thread's trace in a list of its own. */
+static int make_losses(void *context, uint32_t i, void *result)
+{
+	struct hpcrun_opened *o = context;
+	struct pm_damage_list *list = result;
+	const char *name = o->folder.sources[i].trace.name;
+	struct hpcrun_run run = run_of(o);
+	struct hpcrun_trace_place place = trace_place_of(o, i);
+	struct hpcrun_report report = {.list = list, .file = name};
+	struct hpcrun_links_of_thread *links;
+	*list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	int r = name ? hpcrun_links_of_thread(&run, i, &links) : 0;
+	if (r < 0 || !name)
+		return r;
+	place.links = links;
+	r = hpcrun_trace_report(&place, &report);
+	links->cached.free(&links->cached);
+	return r;
+}
+
+static int take_losses(void *context, uint32_t i, void *result)
+{
+	struct hpcrun_opened *o = context;
+	struct pm_damages all = pm_damage_rows(result);
+	(void)i;
+	for (size_t k = 0; k < all.n; k++)
+		pm_damage_add(&o->damage_list, all.rows[k].file, all.rows[k].offset,
+			all.rows[k].bytes, "%s", all.rows[k].what);
+	return 0;
+}
+
+static void drop_losses(void *result)
+{
+	pm_damage_done(result);
+}
+
+static int build_damage(void *self, struct pm_error *err)
+{
+	struct hpcrun_opened *o = self;
+	int r = get_merged(o, err);
+	if (r == 0)
+		r = get_times(o, err);
+	if (r < 0)
+		return r;
+	size_t before = o->damage_list.n;
+	struct pm_pipeline pipeline = {.n = o->who.threads.n,
+		.size = sizeof(struct pm_damage_list),
+		.make = make_losses,
+		.take = take_losses,
+		.drop = drop_losses,
+		.context = o};
+	r = pm_pipeline_run(&pipeline);
+	struct pm_damages runs = r == 0 ? pm_damage_rows(&o->who.damage) : (struct pm_damages){0};
+	for (size_t i = 0; i < runs.n; i++)
+		pm_damage_add(&o->damage_list, runs.rows[i].file, runs.rows[i].offset,
+			runs.rows[i].bytes, "%s", runs.rows[i].what);
+	if (r == 0)
+		o->damages = pm_damage_rows(&o->damage_list);
+	else
+		o->damage_list.n = before; /* it may be tried again */
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+static int get_damage(struct hpcrun_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->damage_lazy, build_damage, o, err);
+}
+
+/* ---- opening and closing ---- */
+
+int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpcrun_opened **ret,
+	struct pm_error *err)
+{
+	struct hpcrun_opened *o = malloc(sizeof(*o));
+	if (!o) {
+		hpcrun_folder_close(folder);
+		return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
+	}
+	*o = (struct hpcrun_opened){.folder = *folder,
+		.who_lazy = PM_LAZY_INIT,
+		.merged_lazy = PM_LAZY_INIT,
+		.times_lazy = PM_LAZY_INIT,
+		.damage_lazy = PM_LAZY_INIT,
+		.facts_lazy = PM_LAZY_INIT,
+		.damage_list = PM_DAMAGE_LIST_INIT,
+		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
+	int r = -ENOMEM;
+	if (o->decoded)
+		r = hpcrun_layout_find(&o->folder, o->layout, sizeof(o->layout));
+	if (r <= 0) {
+		pm_cache_free(o->decoded);
+		hpcrun_folder_close(&o->folder);
+		free(o);
+		if (r < 0)
+			return pm_error_plain(err, r);
+		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
+			"contains no readable hpcrun profile or trace");
+	}
+	o->files = (struct hpcrun_file_list){.folder = &o->folder, .who = who_of, .context = o};
+	o->document = hpcrun_raw_files(&o->files);
+	*ret = o;
+	return 0;
+}
+
+void hpcrun_opened_free(struct hpcrun_opened *o)
+{
+	pm_cache_free(o->decoded);
+	hpcrun_merged_done(&o->merged);
+	hpcrun_times_done(&o->times);
+	hpcrun_who_done(&o->who);
+	pm_arena_done(&o->facts.arena);
+	pm_damage_done(&o->damage_list);
+	hpcrun_folder_close(&o->folder);
+	free(o);
+}
+
+/* ==== the format interface ==== */
 
 /* ---- tree, metrics, threads ---- */
 
 static int model_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_merged(o, err);
+	int r = get_merged(o, err);
 	*ret = o->merged.tree;
 	return r;
 }
@@ -18,7 +307,7 @@ static int model_metrics(
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	*ret = &o->merged.metrics;
-	return hpcrun_get_merged(o, err);
+	return get_merged(o, err);
 }
 
 static int model_missing(
@@ -26,7 +315,7 @@ static int model_missing(
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	*ret = &o->merged.missing;
-	return hpcrun_get_merged(o, err);
+	return get_merged(o, err);
 }
 
 static int model_threads(
@@ -34,7 +323,7 @@ static int model_threads(
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	*ret = &o->who.threads;
-	return hpcrun_get_who(o, err);
+	return get_who(o, err);
 }
 
 static bool has_traces(const struct hpcrun_folder *folder)
@@ -53,7 +342,7 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 	case PM_HAS_SEVERAL_THREADS: return o->folder.n > 1;
 	case PM_HAS_GPU_METRICS:
 	case PM_HAS_TIMES: {
-		int r = hpcrun_get_who(o, err);
+		int r = get_who(o, err);
 		return r < 0                      ? r
 			: feature == PM_HAS_TIMES ? o->who.may_have_times
 						  : o->who.may_have_gpu;
@@ -71,12 +360,12 @@ static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	struct pm_cached *c;
-	int r = hpcrun_get_merged(o, err);
+	int r = get_merged(o, err);
 	if (r == 0)
 		*ret = o->merged.counts[thread];
 	if (r < 0 || !o->merged.shares)
 		return r;
-	r = hpcrun_get_decoded(o, HPCRUN_THREAD_VALUES, thread, &c, err);
+	r = get_decoded(o, THREAD_VALUES, thread, &c, err);
 	if (r < 0)
 		return r;
 	r = hpcrun_values_count((const struct hpcrun_values_of_thread *)c, &o->merged, ret);
@@ -90,7 +379,7 @@ static int64_t model_run_costs(const struct pm_profile *p, uint32_t context, str
 	size_t room, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_merged(o, err);
+	int r = get_merged(o, err);
 	return r < 0 ? r : hpcrun_merged_costs(&o->merged, context, ret, room);
 }
 
@@ -128,22 +417,20 @@ static int64_t model_values(const struct pm_profile *p, struct pm_values_of of, 
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	static const struct {
-		enum hpcrun_decoded part;
+		enum decoded part;
 		int64_t (*fill)(const struct hpcrun_merged *m, const struct pm_cached *c,
 			uint32_t index, uint64_t first, struct pm_value *ret, size_t room);
 	} kinds[][2] = {
-		[PM_OF_THREAD] = {{HPCRUN_THREAD_COSTS, fill_costs},
-			{HPCRUN_THREAD_VALUES, fill_values}},
-		[PM_OF_CONTEXT] = {{HPCRUN_CONTEXT_COSTS, fill_across},
-			{HPCRUN_CONTEXT_VALUES, fill_across}},
+		[PM_OF_THREAD] = {{THREAD_COSTS, fill_costs}, {THREAD_VALUES, fill_values}},
+		[PM_OF_CONTEXT] = {{CONTEXT_COSTS, fill_across}, {CONTEXT_VALUES, fill_across}},
 	};
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	struct pm_cached *c;
-	int r = hpcrun_get_merged(o, err);
+	int r = get_merged(o, err);
 	if (r < 0)
 		return r;
 	uint32_t item = of.what == PM_OF_THREAD ? of.index : hpcrun_block_of(&o->merged, of.index);
-	r = hpcrun_get_decoded(o, kinds[of.what][of.stored].part, item, &c, err);
+	r = get_decoded(o, kinds[of.what][of.stored].part, item, &c, err);
 	if (r < 0)
 		return r;
 	int64_t n = kinds[of.what][of.stored].fill(&o->merged, c, of.index, first, ret, room);
@@ -157,14 +444,14 @@ static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_times(o, err);
+	int r = get_times(o, err);
 	if (r == 0)
-		r = hpcrun_get_merged(o, err);
+		r = get_merged(o, err);
 	if (r < 0)
 		return r;
-	struct hpcrun_trace_place place = hpcrun_trace_place_of(o, thread);
+	struct hpcrun_trace_place place = trace_place_of(o, thread);
 	struct pm_cached *c;
-	r = hpcrun_get_decoded(o, HPCRUN_THREAD_LINKS, thread, &c, err);
+	r = get_decoded(o, THREAD_LINKS, thread, &c, err);
 	if (r < 0)
 		return r;
 	place.links = (const struct hpcrun_links_of_thread *)c;
@@ -177,7 +464,7 @@ static int model_trace_ends(const struct pm_profile *p, uint32_t thread, uint64_
 	uint64_t *ret_last_ns, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_times(o, err);
+	int r = get_times(o, err);
 	*ret_first_ns = *ret_last_ns = PM_NO_TIME;
 	if (r < 0 || o->times.items[thread].first == PM_NO_TIME)
 		return r;
@@ -190,7 +477,7 @@ static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
 	uint64_t *ret_duration_ns, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_times(o, err);
+	int r = get_times(o, err);
 	if (r < 0)
 		return r;
 	*ret_origin_ns = *ret_duration_ns = o->times.origin_ns;
@@ -214,7 +501,7 @@ static int model_thread_document(const struct pm_profile *p, uint32_t thread, ui
 	struct pm_named_doc *ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_who(o, err);
+	int r = get_who(o, err);
 	return r < 0 ? r : hpcrun_raw_document(&o->folder, &o->who, thread, k, ret);
 }
 
@@ -222,7 +509,7 @@ static int model_facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_facts(o, err);
+	int r = get_facts(o, err);
 	*ret = o->facts.items;
 	*ret_n = o->facts.n;
 	return r;
@@ -231,7 +518,7 @@ static int model_facts(
 static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_who(o, err);
+	int r = get_who(o, err);
 	if (r < 0)
 		return r;
 	const struct pm_threads *threads = &o->who.threads;
@@ -256,7 +543,7 @@ static int model_damage(
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	*ret = &o->damages;
-	return hpcrun_get_damage(o, err);
+	return get_damage(o, err);
 }
 
 static bool model_changed(const struct pm_profile *p)
@@ -269,7 +556,7 @@ static bool model_changed(const struct pm_profile *p)
 static int model_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = hpcrun_get_who(o, err);
+	int r = get_who(o, err);
 	if (r == 0 && o->who.n_runs > 1)
 		pm_text_printf(out,
 			"%u runs are in this directory, and sums and times are over all of them: "

@@ -1,5 +1,5 @@
 /* Takes apart the names that hpcrun gave to files, and makes readable names. Reads no files. */
-#include "formats/hpcrun/names.h"
+#include "formats/hpcrun/hpcrun.h"
 
 /* ---- files ---- */
 

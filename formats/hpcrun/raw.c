@@ -1,12 +1,90 @@
-/* Raw tables of a profile. Positions number the rows of all epochs. */
-#include "formats/hpcrun/raw.h"
+/*
+ * Tables of the files as they are, uninterpreted: raw/ of a thread, and raw/files.csv of the root
+ * (docs/namespace.md §7). A file is open only while a cursor reads it, since there can be thousands
+ * of files.
+ */
+#include "formats/hpcrun/hpcrun.h"
+
+#include <stdlib.h>
 
 #include "formats/common/sheet.h"
-#include "formats/hpcrun/raw_file.h"
+#include "formats/common/text.h"
+#include "formats/hpcrun/profile.h"
+#include "profmount/table.h"
+
+/* ==== the file of a table ==== */
+
+/* rows->own of a table whose `self` is the folder and `a` the thread. */
+struct raw {
+	struct hpcrun_folder *folder;
+	struct pm_input in;
+	struct hpcrun_profile profile; /* of a profile's tables … */
+	struct hpcrun_values values;   /* … from rows->at on, for the table of values */
+	struct hpcrun_trace trace;     /* of a trace's */
+	struct pm_bytes records;
+};
+
+/* 0 with the whole file in raw->in, or a negative errno. */
+static int open_file(struct pm_rows *rows, bool is_trace, struct pm_error *err)
+{
+	struct raw *raw = calloc(1, sizeof(*raw));
+	if (!raw)
+		return pm_error_plain(err, -ENOMEM);
+	raw->folder = (struct hpcrun_folder *)(uintptr_t)rows->table->self;
+	rows->own = raw;
+	const struct hpcrun_source *source = &raw->folder->sources[rows->table->a];
+	int r = hpcrun_file_open(
+		raw->folder, is_trace ? &source->trace : &source->profile, &raw->in, err);
+	if (r == 0)
+		hpcrun_file_use(&raw->in, 0, raw->in.bytes.len);
+	return r;
+}
+
+/* Like pm_table_type.start. An unreadable file has no rows; damage.csv has the reason. */
+static int profile_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	struct pm_error why = {.code = 0};
+	int r = open_file(rows, false, err);
+	if (r < 0)
+		return r;
+	struct raw *raw = rows->own;
+	r = hpcrun_profile_read(&raw->profile, raw->in.bytes, HPCRUN_ALL, &silent, &why);
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, raw->in.name, PM_NO_OFFSET, "no memory");
+	raw->values = hpcrun_values_from(&raw->profile, rows->at);
+	return 0;
+}
+
+static int trace_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	int r = open_file(rows, true, err);
+	if (r < 0)
+		return r;
+	struct raw *raw = rows->own;
+	if (hpcrun_trace_read(&raw->trace, raw->in.bytes, &silent, NULL) == 0)
+		raw->records = hpcrun_trace_records(&raw->trace, raw->in.bytes);
+	return 0;
+}
+
+/* Like pm_table_type.done. */
+static void raw_done(struct pm_rows *rows)
+{
+	struct raw *raw = rows->own;
+	hpcrun_profile_done(&raw->profile);
+	hpcrun_file_close(raw->folder, &raw->in);
+	free(raw);
+}
+
+/*
+ * ==== tables of a profile ====
+ * Positions number the rows of all epochs.
+ */
 
 static const struct hpcrun_profile *profile_of(const struct pm_rows *rows)
 {
-	return &((const struct hpcrun_raw *)rows->own)->profile;
+	return &((const struct raw *)rows->own)->profile;
 }
 
 /* ---- epochs ---- */
@@ -220,7 +298,7 @@ static const struct pm_column nodes_columns[] = {
 static int values_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	struct hpcrun_raw *raw = rows->own;
+	struct raw *raw = rows->own;
 	if (!hpcrun_values_next(&raw->values, ret->room))
 		return 0;
 	rows->at = raw->values.at;
@@ -286,7 +364,144 @@ static const struct pm_column dictionary_columns[] = {
 	PM_COLUMN(struct hpcrun_kind, name, "name"),
 };
 
-/* ---- which tables ---- */
+/* ==== tables of a trace ==== */
+
+#define OF_A_TRACE .start = trace_start, .done = raw_done
+
+/* ---- header ---- */
+
+struct field {
+	const char *key;
+	struct pm_cell value;
+};
+
+static int trace_header_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	(void)err;
+	const struct hpcrun_trace *t = &((const struct raw *)rows->own)->trace;
+	struct field *field = ret->room;
+	if (rows->at > 3 || t->size == 0)
+		return 0;
+	switch (rows->at) {
+	case 0: *field = (struct field){"magic", pm_cell_text(t->magic)}; break;
+	case 1:
+		*field = (struct field){
+			"flags", t->has_flags ? pm_cell_hex(t->flags) : pm_cell_empty()};
+		break;
+	case 2: *field = (struct field){"records", pm_cell_u64(t->n)}; break;
+	default: *field = (struct field){"leftover_bytes", pm_cell_u64(t->leftover)}; break;
+	}
+	return 1;
+}
+
+static const struct pm_column trace_header_columns[] = {
+	PM_COLUMN(struct field, key, "key"),
+	PM_COLUMN(struct field, value, "value"),
+};
+
+/* ---- samples ---- */
+
+struct sample {
+	uint32_t node, metric;
+	bool has_metric;
+	struct pm_cell time;
+};
+
+static int trace_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	(void)err;
+	const struct raw *raw = rows->own;
+	struct hpcrun_sample from;
+	if (rows->at >= raw->trace.n || raw->records.len == 0)
+		return 0;
+	hpcrun_trace_decode(&raw->trace, raw->records, rows->at, &from);
+	*(struct sample *)ret->room = (struct sample){.node = from.node,
+		.metric = from.metric,
+		.has_metric = raw->trace.flags & 1,
+		.time = raw->trace.is_real ? pm_cell_f64(pm_f64_of_bits(from.time))
+					   : pm_cell_u64(from.time)};
+	return 1;
+}
+
+static const struct pm_column trace_columns[] = {
+	PM_COLUMN(struct sample, time, "time"),
+	PM_COLUMN(struct sample, node, "cct_id"),
+	PM_COLUMN_IF(struct sample, metric, "metric_id", has_metric),
+};
+
+/* Of a trace (raw_trace.c): header and samples. */
+static struct pm_table trace_header_table(struct hpcrun_folder *folder, uint32_t thread)
+{
+	static const struct pm_sheet sheet =
+		PM_SHEET(NULL, trace_header_columns, trace_header_record, OF_A_TRACE);
+	return pm_sheet_table(&sheet, folder, thread);
+}
+
+static struct pm_table trace_table(struct hpcrun_folder *folder, uint32_t thread, uint64_t n)
+{
+	static const struct pm_sheet sheet =
+		PM_SHEET(NULL, trace_columns, trace_record, OF_A_TRACE, .dense = true);
+	struct pm_table table = pm_sheet_table(&sheet, folder, thread);
+	table.end = n;
+	return table;
+}
+
+/*
+ * ==== files.csv ====
+ * A row for every measurement file. It shows which threads lack a profile or a trace, and which
+ * versions were used.
+ */
+
+/* Positions: 2 × thread, + 1 for its trace. state: the list of threads. */
+static int files_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct hpcrun_file_list *list = rows->table->self;
+	const struct hpcrun_who *who;
+	int r = list->who(list->context, &who, err);
+	rows->state[0] = (uintptr_t)who;
+	return r;
+}
+
+static int files_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	(void)err;
+	const struct hpcrun_file_list *list = rows->table->self;
+	const struct hpcrun_who *who = (const struct hpcrun_who *)(uintptr_t)rows->state[0];
+	const struct hpcrun_file *file = NULL;
+	char layout[32];
+	uint64_t at = 0;
+	while (rows->at < 2 * (uint64_t)list->folder->n && !(file && file->name)) {
+		at = rows->at++;
+		const struct hpcrun_source *source = &list->folder->sources[at / 2];
+		file = at % 2 ? &source->trace : &source->profile;
+	}
+	if (!file || !file->name)
+		return 0;
+	const struct hpcrun_thread *thread = &who->items[at / 2];
+	if (at % 2)
+		hpcrun_trace_layout(&thread->trace, layout, sizeof(layout));
+	else
+		hpcrun_profile_layout(thread->family, thread->version, layout, sizeof(layout));
+	pm_text_str(rows->scratch, layout);
+	cells[0] = pm_cell_u64(who->threads.threads[at / 2].id);
+	cells[1] = pm_cell_u64(file->size);
+	cells[2] = pm_cell_text(pm_text_view(rows->scratch));
+	cells[3] = pm_cell_str(file->name);
+	return 1;
+}
+
+struct pm_named_doc hpcrun_raw_files(const struct hpcrun_file_list *list)
+{
+	static const char *const columns[] = {"thread_id", "bytes", "layout", "file"};
+	static const struct pm_table_type type = {
+		.start = files_start, .next = files_next, .dense = true};
+	return (struct pm_named_doc){.path = "raw/files.csv",
+		.doc = pm_doc_csv((struct pm_table){.type = &type,
+			.columns = columns,
+			.n_columns = 4,
+			.self = list,
+			.end = 2 * (uint64_t)list->folder->n})};
+}
 
 enum { OF_ANY = 1, OF_EPOCHS = 2, OF_SECTIONS = 4 };
 
@@ -294,7 +509,7 @@ enum { OF_ANY = 1, OF_EPOCHS = 2, OF_SECTIONS = 4 };
 	{                                                                                          \
 		which,                                                                             \
 			PM_SHEET("raw/" file ".csv", name##_columns, name##_record,                \
-				.start = hpcrun_raw_profile_start, .done = hpcrun_raw_done)        \
+				.start = profile_start, .done = raw_done)                          \
 	}
 
 static const struct {
@@ -329,8 +544,8 @@ static int trace_document(struct hpcrun_folder *folder, const struct hpcrun_thre
 	if (k > 1 || !thread->has_trace)
 		return 0;
 	ret->path = k == 0 ? "raw/traceheader.csv" : "raw/trace.csv";
-	ret->doc = pm_doc_csv(k == 0 ? hpcrun_raw_trace_header(folder, index)
-				     : hpcrun_raw_trace(folder, index, thread->trace.n));
+	ret->doc = pm_doc_csv(k == 0 ? trace_header_table(folder, index)
+				     : trace_table(folder, index, thread->trace.n));
 	return 1;
 }
 

@@ -1,8 +1,8 @@
 /*
  * Decodes the records that all versions share. Only their shape is checked here; whether a table is
- * plausible as a whole is up to the callers (epochs.c, sections.c).
+ * plausible as a whole is up to the caller (profile.c).
  */
-#include "formats/hpcrun/records.h"
+#include "formats/hpcrun/profile.h"
 
 #include <errno.h>
 

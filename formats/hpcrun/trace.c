@@ -1,7 +1,18 @@
-/* Reads traces. Independent of the unit of time, which depends on the profile. */
-#include "formats/hpcrun/trace.h"
+/*
+ * A .hpctrace file: samples of one thread, each a time and a node (docs/formats/hpcrun.md §5); and
+ * all traces as the format interface wants them. They are read from their files each time, in
+ * batches. A few words are kept per trace, and a permutation if the samples are not in time order.
+ */
+#include "formats/hpcrun/hpcrun.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/pipeline.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+
+/* ==== a file ==== */
 
 #define MAGIC "HPCRUN-trace______"
 
@@ -130,4 +141,274 @@ uint64_t hpcrun_trace_ns(const struct hpcrun_trace *t, uint64_t time, bool micro
 	/* In two parts: nanoseconds since 1970 exceed the precision of a double. */
 	double us = pm_f64_of_bits(time), whole = floor(us);
 	return (uint64_t)whole * 1000 + (uint64_t)llround((us - whole) * 1000);
+}
+
+/* ==== units and time order ==== */
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
+
+/*
+ * A trace without a profile counts in ns if its times are at least this: microseconds of the year
+ * 5138.
+ */
+#define LEAST_NS UINT64_C(100000000000000000)
+
+/* ---- all traces at once ---- */
+
+struct scanning {
+	struct hpcrun_folder *folder;
+	const struct hpcrun_who *who;
+	struct hpcrun_times *times;
+};
+
+/*
+ * Profiles older than 03.00 counted in microseconds; for a trace without a profile, its times
+ * decide.
+ */
+static bool counts_microseconds(
+	const struct hpcrun_thread *thread, uint64_t least, uint64_t greatest)
+{
+	if (greatest > UINT64_MAX / 1000)
+		return false;
+	if (thread->family == HPCRUN_FAMILY_NONE)
+		return least < LEAST_NS;
+	return thread->version < 0x0300;
+}
+
+static int scan(
+	const struct hpcrun_thread *thread, struct pm_bytes records, struct hpcrun_time *ret)
+{
+	const struct hpcrun_trace *trace = &thread->trace;
+	uint64_t least = UINT64_MAX, greatest = 0;
+	ret->sorted = true;
+	for (uint64_t i = 0; i < trace->n; i++) {
+		struct hpcrun_sample sample;
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		hpcrun_trace_decode(trace, records, i, &sample);
+		/* Non-negative doubles sort like their bit patterns. */
+		ret->sorted &= sample.time >= greatest;
+		least = sample.time < least ? sample.time : least;
+		greatest = sample.time > greatest ? sample.time : greatest;
+	}
+	ret->microseconds = counts_microseconds(thread, least, greatest);
+	ret->first = hpcrun_trace_ns(trace, least, ret->microseconds);
+	ret->last = hpcrun_trace_ns(trace, greatest, ret->microseconds);
+	return 0;
+}
+
+/* Opens a trace file. 1, 0 if it has no records (any more), or -ENOMEM. */
+static int open_records(struct hpcrun_folder *folder, uint32_t thread,
+	const struct hpcrun_trace *trace, struct pm_input *in, struct pm_bytes *ret)
+{
+	*in = (struct pm_input){.name = NULL};
+	if (trace->n == 0)
+		return 0;
+	int r = hpcrun_file_open(folder, &folder->sources[thread].trace, in, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	*ret = hpcrun_trace_records(trace, in->bytes);
+	return ret->len > 0;
+}
+
+static int make_time(void *context, uint32_t i, void *result)
+{
+	struct scanning *s = context;
+	struct hpcrun_time *time = result;
+	const struct hpcrun_thread *thread = &s->who->items[i];
+	struct pm_bytes records;
+	struct pm_input in;
+	time->first = PM_NO_TIME;
+	int r = open_records(s->folder, i, &thread->trace, &in, &records);
+	if (r > 0) {
+		hpcrun_file_use(&in, 0, in.bytes.len);
+		r = scan(thread, records, time);
+	}
+	hpcrun_file_close(s->folder, &in);
+	return r < 0 ? r : 0;
+}
+
+static int take_time(void *context, uint32_t i, void *result)
+{
+	struct scanning *s = context;
+	const struct hpcrun_time *time = result;
+	struct hpcrun_times *times = s->times;
+	times->items[i] = *time;
+	times->items[i].lazy = (struct pm_lazy)PM_LAZY_INIT;
+	if (time->first == PM_NO_TIME)
+		return 0;
+	if (time->first < times->origin_ns)
+		times->origin_ns = time->first;
+	if (times->end_ns == PM_NO_TIME || time->last > times->end_ns)
+		times->end_ns = time->last;
+	return 0;
+}
+
+int hpcrun_times_read(
+	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who)
+{
+	struct scanning s = {.folder = folder, .who = who, .times = ret};
+	struct pm_pipeline pipeline = {.n = who->threads.n,
+		.size = sizeof(struct hpcrun_time),
+		.make = make_time,
+		.take = take_time,
+		.context = &s};
+	*ret = (struct hpcrun_times){.items = calloc(who->threads.n, sizeof(*ret->items)),
+		.n = who->threads.n,
+		.origin_ns = PM_NO_TIME,
+		.end_ns = PM_NO_TIME};
+	return ret->items ? pm_pipeline_run(&pipeline) : -ENOMEM;
+}
+
+void hpcrun_times_done(struct hpcrun_times *t)
+{
+	for (uint32_t i = 0; i < t->n && t->items; i++)
+		free(t->items[i].order);
+	free(t->items);
+	*t = (struct hpcrun_times){.n = 0};
+}
+
+/* ---- one trace ---- */
+
+struct ordering {
+	const struct hpcrun_trace *trace;
+	struct pm_bytes records;
+	struct hpcrun_time *time;
+};
+
+static int by_time(const void *a, const void *b, void *ordering)
+{
+	const struct ordering *o = ordering;
+	const uint32_t *x = a, *y = b;
+	struct hpcrun_sample first, second;
+	hpcrun_trace_decode(o->trace, o->records, *x, &first);
+	hpcrun_trace_decode(o->trace, o->records, *y, &second);
+	if (first.time != second.time)
+		return first.time < second.time ? -1 : 1;
+	return (*x > *y) - (*x < *y);
+}
+
+static int make_order(void *context, struct pm_error *err)
+{
+	struct ordering *o = context;
+	uint64_t n = o->trace->n;
+	uint32_t *order = n < PM_NONE ? malloc((size_t)n * sizeof(*order)) : NULL;
+	if (!order)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET,
+			"no memory to sort %llu samples", (unsigned long long)n);
+	for (uint64_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	if (pm_sort_with(order, (size_t)n, sizeof(*order), by_time, o) < 0) {
+		free(order);
+		return pm_error_plain(err, -ENOMEM);
+	}
+	o->time->order = order;
+	return 0;
+}
+
+static void sample_at(
+	const struct ordering *o, uint64_t i, struct hpcrun_sample *ret, uint64_t *ret_ns)
+{
+	hpcrun_trace_decode(o->trace, o->records, o->time->sorted ? i : o->time->order[i], ret);
+	*ret_ns = hpcrun_trace_ns(o->trace, ret->time, o->time->microseconds);
+}
+
+static size_t fill(const struct hpcrun_trace_place *place, const struct ordering *o, uint64_t first,
+	struct pm_sample *ret, size_t room)
+{
+	uint64_t left = o->trace->n - first, ns, next_ns;
+	size_t n = left < room ? (size_t)left : room;
+	struct hpcrun_sample sample, next;
+	sample_at(o, first, &next, &next_ns);
+	for (size_t i = 0; i < n; i++) {
+		bool last = i + 1 == left;
+		sample = next;
+		ns = next_ns;
+		if (!last)
+			sample_at(o, first + i + 1, &next, &next_ns);
+		ret[i] = (struct pm_sample){.time_ns = ns,
+			.duration_ns = last ? PM_NO_TIME : next_ns - ns,
+			.context = hpcrun_links_find(place->links, place->merged, sample.node)};
+	}
+	return n;
+}
+
+static void use_samples(const struct ordering *o, uint64_t first, size_t room, struct pm_input *in)
+{
+	const struct hpcrun_trace *t = o->trace;
+	uint64_t n = t->n - first <= room ? t->n - first : room + 1;
+	if (o->time->sorted)
+		hpcrun_file_use(in, t->start + first * t->size, n * t->size);
+	else
+		hpcrun_file_use(in, 0, in->bytes.len);
+}
+
+int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	struct ordering o = {.trace = &place->thread->trace, .time = place->time};
+	const char *name = place->folder->sources[place->index].trace.name;
+	struct pm_input in;
+	if (first >= o.trace->n || room == 0)
+		return 0;
+	int64_t r = open_records(place->folder, place->index, o.trace, &in, &o.records);
+	if (r < 0)
+		return pm_error_plain(err, (int)r);
+	r = r > 0 ? 0 : pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be read any more");
+	if (r == 0)
+		use_samples(&o, first, room, &in);
+	if (r == 0 && !o.time->sorted)
+		r = pm_lazy_get(&o.time->lazy, make_order, &o, err);
+	if (r == 0)
+		r = (int64_t)fill(place, &o, first, ret, room);
+	hpcrun_file_close(place->folder, &in);
+	return r;
+}
+
+/* ---- damage ---- */
+
+/* One row for each run of samples with unknown nodes. */
+static void report_unknown(const struct hpcrun_trace_place *place, struct pm_bytes records,
+	const struct hpcrun_report *report)
+{
+	const struct hpcrun_trace *trace = &place->thread->trace;
+	uint64_t run = 0;
+	for (uint64_t i = 0; i <= trace->n && records.len; i++) {
+		struct hpcrun_sample sample;
+		if (i < trace->n)
+			hpcrun_trace_decode(trace, records, i, &sample);
+		if (i < trace->n &&
+			hpcrun_links_find(place->links, place->merged, sample.node) == UINT64_MAX) {
+			run++;
+			continue;
+		}
+		if (run)
+			hpcrun_report_loss(report, trace->start + (i - run) * trace->size,
+				run * trace->size, "%llu samples of contexts that %s",
+				(unsigned long long)run,
+				place->thread->family == HPCRUN_FAMILY_NONE
+					? "are unknown, because there is no profile with this name"
+					: "are not in the profile");
+		run = 0;
+	}
+}
+
+int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpcrun_report *report)
+{
+	const struct hpcrun_file *file = &place->folder->sources[place->index].trace;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct hpcrun_trace trace;
+	struct pm_input in;
+	int r = hpcrun_file_open(place->folder, file, &in, &err);
+	if (r == 0)
+		hpcrun_file_use(&in, 0, in.bytes.len);
+	if (r == 0)
+		r = hpcrun_trace_read(&trace, in.bytes, report, &err);
+	if (r == 0 && place->thread->trace.n > 0)
+		report_unknown(
+			place, hpcrun_trace_records(&place->thread->trace, in.bytes), report);
+	if (r < 0 && r != -ENOMEM)
+		hpcrun_report_file(report, file->size, &err);
+	hpcrun_file_close(place->folder, &in);
+	return r == -ENOMEM ? r : 0;
 }

@@ -1,18 +1,246 @@
 /*
- * Files of one program contain the same nodes in nearly the same order, so the node after the last
- * one is tried first: if threads do the same, nothing is hashed. From the first node on where that
- * fails, nodes are found by a hash of their path. It does not depend on where the nodes above are
- * found, so it is known early, and the memory of later nodes is prefetched while earlier ones are
- * looked up.
+ * The tree into which files are merged. Files of one program contain the same nodes in nearly the
+ * same order, so the node after the last one is tried first: if threads do the same, nothing is
+ * hashed. From the first node on where that fails, nodes are found by a hash of their path. It does
+ * not depend on where the nodes above are found, so it is known early, and the memory of later
+ * nodes is prefetched while earlier ones are looked up.
  */
-#include "formats/hpcrun/trie.h"
+#include "formats/hpcrun/hpcrun.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"
+
+/*
+ * ==== sums by node and metric ====
+ * The number of both is not known in advance. The first metrics have a cell for every node, which
+ * takes a few bytes per byte of a file with that many nodes; the others have cells only for
+ * existing values.
+ */
+
+enum { FIRST_NODES = 256, FIRST_SLOTS = 64 };
+
+/* ---- the first metrics ---- */
+
+static int grow_dense(struct hpcrun_sums *s, uint32_t metric, uint32_t node)
+{
+	size_t n = s->dense_n[metric], wanted = n + n / 2;
+	wanted = wanted > node ? wanted : (size_t)node + FIRST_NODES;
+	wanted = wanted < UINT32_MAX ? wanted : UINT32_MAX;
+	double *cells = realloc(s->dense[metric], wanted * sizeof(*cells));
+	if (!cells)
+		return -ENOMEM;
+	for (size_t i = n; i < wanted; i++)
+		cells[i] = NAN;
+	s->dense[metric] = cells;
+	s->dense_n[metric] = (uint32_t)wanted;
+	return 0;
+}
+
+/* ---- the others ---- */
+
+static struct hpcrun_sum *slot_of(const struct hpcrun_sums *s, uint32_t node, uint32_t metric)
+{
+	uint64_t at = pm_hash_u64(((uint64_t)metric << 32 | node) ^ (uintptr_t)s->slots);
+	struct hpcrun_sum *slot = &s->slots[at & (s->n_slots - 1)];
+	while (slot->metric && (slot->node != node || slot->metric != metric))
+		slot = &s->slots[++at & (s->n_slots - 1)];
+	return slot;
+}
+
+static int grow_slots(struct hpcrun_sums *s)
+{
+	struct hpcrun_sums old = *s;
+	s->n_slots = old.n_slots ? 2 * old.n_slots : FIRST_SLOTS;
+	s->slots = calloc(s->n_slots, sizeof(*s->slots));
+	if (!s->slots) {
+		*s = old;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < old.n_slots; i++)
+		if (old.slots[i].metric)
+			*slot_of(s, old.slots[i].node, old.slots[i].metric) = old.slots[i];
+	free(old.slots);
+	return 0;
+}
+
+static int add_sparse(struct hpcrun_sums *s, uint32_t node, uint32_t metric, double cost)
+{
+	if (s->n_sparse >= s->n_slots / 2 && grow_slots(s) < 0)
+		return -ENOMEM;
+	struct hpcrun_sum *slot = slot_of(s, node, metric);
+	if (slot->metric) {
+		slot->cost += cost;
+		return 0;
+	}
+	s->n_sparse++;
+	*slot = (struct hpcrun_sum){node, metric, cost};
+	return 0;
+}
+
+/* ---- all ---- */
+
+int hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, double cost)
+{
+	if (metric >= HPCRUN_DENSE)
+		return add_sparse(s, node, metric, cost);
+	if (node >= s->dense_n[metric] && grow_dense(s, metric, node) < 0)
+		return -ENOMEM;
+	double *cell = &s->dense[metric][node];
+	*cell = *cell == *cell ? *cell + cost : cost;
+	return 0;
+}
+
+/* Each cell is added to once, so the order of slots does not matter. */
+int hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
+	const uint32_t *metrics)
+{
+	int r = 0;
+	for (uint32_t metric = 0; metric < HPCRUN_DENSE; metric++)
+		for (uint32_t i = 0; i < from->dense_n[metric] && r == 0; i++) {
+			double cost = from->dense[metric][i];
+			if (cost == cost)
+				r = hpcrun_sums_add(s, nodes[i], metrics[metric], cost);
+		}
+	for (size_t i = 0; i < from->n_slots && r == 0; i++) {
+		const struct hpcrun_sum *sum = &from->slots[i];
+		if (sum->metric)
+			r = hpcrun_sums_add(s, nodes[sum->node], metrics[sum->metric], sum->cost);
+	}
+	return r;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct hpcrun_sum *x = a, *y = b;
+	if (x->metric != y->metric)
+		return x->metric < y->metric ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+struct hpcrun_sum *hpcrun_sums_list(const struct hpcrun_sums *s, size_t *ret_n)
+{
+	size_t room = s->n_sparse + 1, n = 0;
+	for (uint32_t metric = 0; metric < HPCRUN_DENSE; metric++)
+		for (uint32_t i = 0; i < s->dense_n[metric]; i++)
+			room += !isnan(s->dense[metric][i]);
+	struct hpcrun_sum *list = malloc(room * sizeof(*list));
+	if (!list)
+		return NULL;
+	for (uint32_t metric = 0; metric < HPCRUN_DENSE; metric++)
+		for (uint32_t i = 0; i < s->dense_n[metric]; i++)
+			if (!isnan(s->dense[metric][i]))
+				list[n++] = (struct hpcrun_sum){i, metric, s->dense[metric][i]};
+	size_t first = n;
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slots[i].metric)
+			list[n++] = s->slots[i];
+	*ret_n = n;
+	if (pm_sort(list + first, n - first, sizeof(*list), by_place) == 0)
+		return list;
+	free(list);
+	return NULL;
+}
+
+void hpcrun_sums_done(struct hpcrun_sums *s)
+{
+	for (uint32_t metric = 0; metric < HPCRUN_DENSE; metric++)
+		free(s->dense[metric]);
+	free(s->slots);
+	*s = (struct hpcrun_sums){.slots = NULL};
+}
+
+/*
+ * ==== metrics ====
+ * They merge by name: files may disagree on their periods and formats.
+ */
+
+/*
+ * The index of a metric's name, new or known, with `flags` added to its own. PM_NONE if out of
+ * memory.
+ */
+static uint32_t add_metric_name(struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags)
+{
+	n->names.arena = &n->arena;
+	uint32_t known = n->names.n, index = pm_strtab_add(&n->names, name);
+	if (index == PM_NONE)
+		return PM_NONE;
+	if (index < known) {
+		n->flags[index] |= flags;
+		return index;
+	}
+	if (pm_list_room(&n->flags, index, &n->room, sizeof(*n->flags)) < 0)
+		return PM_NONE;
+	n->flags[index] = flags;
+	return index;
+}
+
+double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits)
+{
+	double value = metric->real ? pm_f64_of_bits(bits) : (double)bits;
+	double cost = value * (double)metric->period;
+	return isfinite(cost) ? cost : NAN;
+}
+
+/* The two metrics of the group. */
+static int make_metrics(
+	struct pm_arena *arena, struct pm_metric *metrics, uint32_t group, struct pm_bytes name)
+{
+	struct pm_metric metric = {.id = 2 * group,
+		.group = group,
+		.role = PM_ROLE_EXCLUSIVE,
+		.in_tree = true,
+		.in_flat = true,
+		.has_values = true,
+		.name = pm_arena_copy(arena, name),
+		.scope = pm_bytes_of("exclusive")};
+	if (!metric.name.p)
+		return -ENOMEM;
+	metric.unit = hpcrun_metric_unit(metric.name);
+	metrics[metric.id] = metric;
+	metric.id++;
+	metric.role = PM_ROLE_INCLUSIVE;
+	metric.scope = pm_bytes_of("inclusive");
+	metrics[metric.id] = metric;
+	return 0;
+}
+
+int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
+	struct pm_metrics *ret, uint32_t **ret_groups)
+{
+	uint32_t n_groups = 0, count = 0;
+	for (uint32_t i = 0; i < n->names.n; i++)
+		count += n->flags[i] & HPCRUN_METRIC_USED;
+	uint32_t *groups = pm_arena_array(arena, (size_t)n->names.n + 1, sizeof(*groups));
+	struct pm_metric *metrics = pm_arena_array(arena, 2 * (size_t)count + 1, sizeof(*metrics));
+	int r = groups && metrics ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < n->names.n && r == 0; i++) {
+		bool used = n->flags[i] & HPCRUN_METRIC_USED;
+		groups[i] = used ? n_groups++ : PM_NONE;
+		if (used)
+			r = make_metrics(arena, metrics, groups[i], n->names.items[i]);
+	}
+	*ret = (struct pm_metrics){.n = 2 * n_groups, .metrics = metrics};
+	*ret_groups = groups;
+	return r;
+}
+
+static void metric_names_done(struct hpcrun_metric_names *n)
+{
+	pm_strtab_done(&n->names);
+	pm_arena_done(&n->arena);
+	free(n->flags);
+	*n = (struct hpcrun_metric_names){.flags = NULL};
+}
+
+/* ==== nodes ==== */
 
 enum {
 	BETWEEN_QUESTIONS = 1 << 12,
@@ -224,7 +452,7 @@ static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
 {
 	uint32_t *names = calloc(h->n_metrics + 1, sizeof(*names));
 	for (size_t i = 0; i < h->n_metrics && names; i++) {
-		names[i] = hpcrun_metric_names_add(&t->metrics, h->metrics[i].name,
+		names[i] = add_metric_name(&t->metrics, h->metrics[i].name,
 			h->metrics[i].moves ? HPCRUN_METRIC_MOVES : 0);
 		if (names[i] == UINT32_MAX) {
 			free(names);
@@ -281,7 +509,7 @@ static int join_names(
 			return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < from->metrics.names.n; i++) {
-		metrics[i] = hpcrun_metric_names_add(
+		metrics[i] = add_metric_name(
 			&t->metrics, from->metrics.names.items[i], from->metrics.flags[i]);
 		if (metrics[i] == UINT32_MAX)
 			return -ENOMEM;
@@ -319,7 +547,7 @@ void hpcrun_trie_settle(struct hpcrun_trie *t)
 void hpcrun_trie_done(struct hpcrun_trie *t)
 {
 	hpcrun_trie_settle(t);
-	hpcrun_metric_names_done(&t->metrics);
+	metric_names_done(&t->metrics);
 	pm_strtab_done(&t->modules);
 	pm_arena_done(&t->arena);
 	free(t->nodes);

@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "formats/common/text.h"
-#include "formats/hpcrun/dialect.h"
-#include "formats/hpcrun/shape.h"
-#include "formats/hpcrun/stream.h"
-#include "formats/hpcrun/trace.h"
+#include "formats/hpcrun/hpcrun.h"
+#include "formats/hpcrun/profile.h"
 
 enum { ROOM = 16, MOST = 5000 };
 

@@ -1,5 +1,5 @@
 /*
- * Tests formats/hpcrun/across.c and what is kept of decoded files: whichever way costs are asked
+ * Tests formats/hpcrun/costs.c and what is kept of decoded files: whichever way costs are asked
  * for, they are the same.
  */
 #include "tests/unittest.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats/common/crew.h"
-#include "formats/hpcrun/parts.h"
+#include "formats/hpcrun/hpcrun.h"
 #include "profmount/limits.h"
 #include "tests/hpcrun/exercise.h"
 #include "tests/hpcrun/fixture.h"

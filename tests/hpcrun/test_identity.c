@@ -1,10 +1,9 @@
-/* Tests formats/hpcrun/identity.c and the names that identities come from. */
+/* Tests formats/hpcrun/who.c: identities, and the names that identities come from. */
 #include "tests/unittest.h"
 
 #include <stdio.h>
 
-#include "formats/hpcrun/identity.h"
-#include "formats/hpcrun/names.h"
+#include "formats/hpcrun/hpcrun.h"
 
 enum { MOST = 4 };
 

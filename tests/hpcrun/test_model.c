@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "formats/hpcrun/parts.h"
+#include "formats/hpcrun/hpcrun.h"
 #include "tests/hpcrun/exercise.h"
 #include "tests/hpcrun/fixture.h"
 

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/hpcrun/dialect.h"
-#include "formats/hpcrun/stream.h"
+#include "formats/hpcrun/profile.h"
 #include "tests/hpcrun/fixture.h"
 
 /* A file in a block of exactly its size, so that reading beyond it shows. */

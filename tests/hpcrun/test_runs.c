@@ -1,4 +1,4 @@
-/* Several runs in one measurement directory: formats/hpcrun/runs.c, through the format interface.
+/* Several runs in one measurement directory: formats/hpcrun/who.c, through the format interface.
  */
 #include "tests/unittest.h"
 

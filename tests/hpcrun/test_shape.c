@@ -1,7 +1,7 @@
-/* Tests formats/hpcrun/shape.c: trees that are none. */
+/* Tests formats/hpcrun/harvest.c: stored trees that are none. */
 #include "tests/unittest.h"
 
-#include "formats/hpcrun/shape.h"
+#include "formats/hpcrun/hpcrun.h"
 
 enum { MOST = 6, SIZE = 19 };
 

@@ -1,7 +1,7 @@
 /* Tests formats/hpcrun/trace.c: headers, records, times. */
 #include "tests/unittest.h"
 
-#include "formats/hpcrun/trace.h"
+#include "formats/hpcrun/hpcrun.h"
 #include "tests/hpcrun/fixture.h"
 
 static const struct hpcrun_report silent = {.file = "made.hpctrace"};

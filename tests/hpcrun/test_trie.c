@@ -1,4 +1,4 @@
-/* Tests formats/hpcrun/trie.c, sums.c, numbers.c and cells.c: how files become one. */
+/* Tests formats/hpcrun/trie.c, cells.c and the numbers of harvest.c: how files become one. */
 #include "tests/unittest.h"
 
 #include <fcntl.h>
@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "formats/hpcrun/cells.h"
-#include "formats/hpcrun/numbers.h"
-#include "formats/hpcrun/trie.h"
+#include "formats/hpcrun/hpcrun.h"
 #include "tests/hpcrun/exercise.h"
 #include "tests/hpcrun/fixture.h"
 
