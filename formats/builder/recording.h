@@ -7,9 +7,8 @@
 #include "formats/common/damage.h"
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
-#include "formats/common/part.h"
+#include "formats/common/map.h"
 #include "formats/common/paths.h"
-#include "formats/common/prints.h"
 #include "formats/common/tree.h"
 
 struct pm_rec_quantity {

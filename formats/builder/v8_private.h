@@ -7,7 +7,6 @@
 #include "formats/builder/v8.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/prints.h"
 
 #define PM_V8_NO_NUMBER INT64_MIN
 

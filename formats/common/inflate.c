@@ -1,6 +1,104 @@
 /*
- * Wrapper for zlib: sizes beyond 32 bits, bounded windows, and where and why a stream is broken.
+ * Decompression: zlib streams, with ISA-L where it helps, blocks with libdeflate, and LZ4 blocks.
  * Independent of the contents.
+ */
+#include "formats/common/inflate.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define ZLIB_CONST /* next_in is const */
+#include <libdeflate.h>
+#include <lz4.h>
+#include <zlib.h>
+#ifdef PM_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+
+#include "formats/common/ahead.h"
+#include "formats/common/unzstd.h"
+#include "profmount/limits.h"
+
+/*
+ * ==== ISA-L ====
+ * It inflates zlib streams twice as fast as zlib, if it was available at build time. If ISA-L
+ * rejects a stream, zlib is used, which also gives the reason.
+ */
+
+#ifdef PM_HAVE_ISAL
+
+struct pm_isal {
+	struct inflate_state state;
+	struct pm_bytes in;
+};
+
+/*
+ * Opens a zlib stream (RFC 1950), which must outlive it. NULL if there is no ISA-L, or no memory.
+ */
+static struct pm_isal *isal_new(struct pm_bytes in)
+{
+	struct pm_isal *s = malloc(sizeof(*s));
+	if (!s)
+		return NULL;
+	isal_inflate_init(&s->state);
+	s->state.crc_flag = ISAL_ZLIB;
+	s->state.next_in = (uint8_t *)(uintptr_t)in.p; /* only read */
+	s->in = in;
+	return s;
+}
+
+/* Accepts NULL. Returns NULL. */
+static struct pm_isal *isal_free(struct pm_isal *s)
+{
+	free(s);
+	return NULL;
+}
+
+/* ISA-L counts input and output in 32 bits. */
+static bool isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_ahead_step *ret)
+{
+	struct inflate_state *z = &s->state;
+	uint32_t room = n < UINT_MAX ? (uint32_t)n : UINT_MAX;
+	size_t left = s->in.len - (size_t)(z->next_in - s->in.p);
+	z->avail_in = left < UINT_MAX ? (uint32_t)left : UINT_MAX;
+	z->next_out = out;
+	z->avail_out = room;
+	int r = isal_inflate(z);
+	bool ended = z->block_state == ISAL_BLOCK_FINISH;
+	size_t used = (size_t)(z->next_in - s->in.p);
+	if (ended) /* whole bytes that were read ahead */
+		used -= (size_t)(z->read_in_length > 0 ? z->read_in_length : 0) / 8;
+	*ret = (struct pm_ahead_step){.n = room - z->avail_out,
+		.in = used,
+		.state = ended ? PM_INFLATE_ENDED : PM_INFLATE_MORE};
+	return r == ISAL_DECOMP_OK && (ended || ret->n > 0);
+}
+
+#else
+
+static struct pm_isal *isal_new(struct pm_bytes in)
+{
+	(void)in;
+	return NULL;
+}
+
+static struct pm_isal *isal_free(struct pm_isal *s)
+{
+	(void)s;
+	return NULL;
+}
+
+static bool isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_ahead_step *ret)
+{
+	(void)s, (void)out, (void)n, (void)ret;
+	return false;
+}
+
+#endif
+
+/*
+ * ==== streams ====
+ * Around zlib: sizes beyond 32 bits, bounded windows, and where and why a stream is broken.
  *
  * The window of a stream is a part of one buffer:
  *
@@ -12,18 +110,6 @@
  *
  * From the second megabyte on, a thread inflates ahead; for shorter streams this does not pay.
  */
-#include "formats/common/inflate.h"
-
-#include <limits.h>
-#include <stdlib.h>
-
-#define ZLIB_CONST /* next_in is const */
-#include <zlib.h>
-
-#include "formats/common/ahead.h"
-#include "formats/common/inflate_isal.h"
-#include "formats/common/unzstd.h"
-#include "profmount/limits.h"
 
 enum { AHEAD_FROM = 1024 * 1024, WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
 
@@ -101,7 +187,7 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 	if (kind == PM_INFLATE_ZSTD)
 		s->source.zstd = pm_unzstd_new();
 	if (kind == PM_INFLATE_ZLIB)
-		s->source.isal = pm_isal_new(s->source.in);
+		s->source.isal = isal_new(s->source.in);
 	return s;
 }
 
@@ -110,7 +196,7 @@ struct pm_inflate *pm_inflate_free(struct pm_inflate *s)
 	if (s && s->buffer) {
 		pm_ahead_free(s->ahead);
 		inflateEnd(&s->source.z);
-		pm_isal_free(s->source.isal);
+		isal_free(s->source.isal);
 		pm_unzstd_free(s->source.zstd);
 		free(s->buffer);
 	}
@@ -170,12 +256,12 @@ static struct pm_ahead_step inflate_once(void *self, uint8_t *out, size_t n)
 	struct pm_ahead_step step;
 	if (s->kind == PM_INFLATE_ZSTD)
 		return pm_unzstd_step(s->zstd, s->in, out, n);
-	if (s->isal && pm_isal_step(s->isal, out, n, &step)) {
+	if (s->isal && isal_step(s->isal, out, n, &step)) {
 		s->given += step.n;
 		return step;
 	}
 	if (s->isal) {
-		s->isal = pm_isal_free(s->isal);
+		s->isal = isal_free(s->isal);
 		s->again = s->given;
 	}
 	step = inflate_by_zlib(s, out, n);
@@ -289,4 +375,60 @@ void pm_gzip(struct pm_text *out, struct pm_bytes in)
 	}
 	out->failed |= r != Z_STREAM_END;
 	deflateEnd(&z);
+}
+
+/*
+ * ==== blocks of known size ====
+ * libdeflate is two to three times as fast as zlib if the whole stream and its output fit in
+ * memory. It requires finished streams, but ours may only be flushed, so an empty final block is
+ * appended to a copy of the input; a finished stream never reaches it. If libdeflate fails, zlib
+ * decides and gives the reason.
+ */
+
+/* A final stored block without data. A flushed stream ends on a byte boundary. */
+static const uint8_t last_block[] = {0x01, 0x00, 0x00, 0xff, 0xff};
+
+/* Deflate adds at most 5 bytes per 64 KiB; longer input is not handled here. */
+static bool is_plausible(size_t in, size_t out)
+{
+	return in > 0 && in / 2 <= out;
+}
+
+static bool inflate_whole(struct pm_bytes in, uint8_t *out, size_t n)
+{
+	bool done = false;
+	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	uint8_t *copy = malloc(in.len + sizeof(last_block));
+	if (d && copy) {
+		memcpy(copy, in.p, in.len);
+		memcpy(copy + in.len, last_block, sizeof(last_block));
+		done = libdeflate_deflate_decompress(d, copy, in.len + sizeof(last_block), out, n,
+			       NULL) == LIBDEFLATE_SUCCESS;
+	}
+	free(copy);
+	if (d)
+		libdeflate_free_decompressor(d);
+	return done;
+}
+
+int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
+{
+	if (is_plausible(in.len, n) && inflate_whole(in, out, n))
+		return 0;
+	return pm_inflate_prefix(in, out, n, err);
+}
+
+uint32_t pm_crc32(uint32_t crc, struct pm_bytes b)
+{
+	return b.len ? libdeflate_crc32(crc, b.p, b.len) : crc;
+}
+
+/* ==== raw LZ4 blocks ==== */
+
+bool pm_unlz4(struct pm_bytes in, uint8_t *out, size_t size)
+{
+	if (in.len > INT_MAX || size > INT_MAX)
+		return false;
+	int n = LZ4_decompress_safe((const char *)in.p, (char *)out, (int)in.len, (int)size);
+	return n >= 0 && (size_t)n == size;
 }

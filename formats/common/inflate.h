@@ -1,7 +1,7 @@
 /*
- * Everything that zlib, libdeflate and ISA-L do for us: a pull stream over deflated bytes,
- *inflating a block of known size, checksums, and gzip for exports. The only files that know them
- *are inflate.c, inflate_block.c and inflate_isal.c. Streams of zstd are unzstd.c's.
+ * Everything that zlib, libdeflate, ISA-L and liblz4 do for us: a pull stream over deflated bytes,
+ * inflating a block of known size, checksums, and gzip for exports. Only inflate.c knows them.
+ * Streams of zstd are unzstd.c's.
  *
  * The stream: request a window of at least n bytes, use some of them, and consume what was used.
  *
@@ -18,6 +18,7 @@
 #define PROFMOUNT_FORMATS_COMMON_INFLATE_H
 
 #include "formats/common/text.h"
+#include "profmount/bytes.h"
 #include "profmount/error.h"
 
 enum pm_inflate_kind {
@@ -79,5 +80,16 @@ uint32_t pm_crc32(uint32_t crc, struct pm_bytes b);
 
 /* Appends `in` as one gzip member; equal input gives equal bytes. Failure shows in `out`. */
 void pm_gzip(struct pm_text *out, struct pm_bytes in);
+
+/* ---- LZ4: one raw block, without frame or size prefix ---- */
+
+/* Maximum number of decompressed bytes per byte of a block. */
+#define PM_UNLZ4_RATIO 255
+
+/*
+ * Decompresses the block `in` to exactly `size` bytes at `out`; false if it is not such a block.
+ * Never writes beyond `size`.
+ */
+bool pm_unlz4(struct pm_bytes in, uint8_t *out, size_t size);
 
 #endif

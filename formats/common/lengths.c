@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
-#include "formats/common/zeroed.h"
 #include "profmount/limits.h"
 
 enum { FEWEST = 64, BETWEEN_QUESTIONS = 1 << 12 };

@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/work.h"
-#include "formats/common/zeroed.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 

@@ -21,7 +21,6 @@
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
 #include "formats/common/map.h"
-#include "formats/common/prints.h"
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
 #include "formats/hpcrun/profile.h"

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 
-#include "formats/common/part.h"
+#include "formats/common/lazy.h"
 #include "formats/hpctoolkit/folder.h"
 #include "formats/hpctoolkit/records.h"
 #include "profmount/profile.h"

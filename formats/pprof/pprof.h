@@ -5,7 +5,6 @@
 #include "formats/builder/builder.h"
 #include "formats/common/map.h"
 #include "formats/common/paths.h"
-#include "formats/common/prints.h"
 #include "formats/symbols/symbols.h"
 
 /* ---- the wire of Protocol Buffers ---- */

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "formats/common/list.h"
-#include "formats/common/prints.h"
+#include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/traceevents/traceevents.h"
 #include "profmount/limits.h"

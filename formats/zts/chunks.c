@@ -15,7 +15,6 @@
 #include "formats/common/inflate.h"
 #include "formats/common/list.h"
 #include "formats/common/search.h"
-#include "formats/common/unlz4.h"
 #include "formats/common/work.h"
 #include "profmount/profile.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "formats/common/cursor.h"
-#include "formats/common/unlz4.h"
+#include "formats/common/inflate.h"
 #include "profmount/limits.h"
 
 enum {

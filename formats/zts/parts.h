@@ -3,7 +3,6 @@
 #define PROFMOUNT_FORMATS_ZTS_PARTS_H
 
 #include "formats/common/lazy.h"
-#include "formats/common/part.h"
 #include "formats/zts/contexts.h"
 #include "formats/zts/samples.h"
 #include "formats/zts/store.h"

@@ -4,7 +4,6 @@
 
 #include "formats/common/lazy.h"
 #include "formats/common/map.h"
-#include "formats/common/part.h"
 #include "fs/compare/compare.h"
 #include "fs/runs/ensemble.h"
 

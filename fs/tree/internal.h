@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "formats/common/part.h"
+#include "formats/common/lazy.h"
 #include "fs/filters/filters.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"

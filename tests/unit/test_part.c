@@ -1,11 +1,11 @@
-/* Tests formats/common/part.c: parts of a source, built on first need. */
+/* Tests formats/common/lazy.c: parts of a source, built on first need. */
 #include "tests/unittest.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/part.h"
+#include "formats/common/lazy.h"
 
 struct owner {
 	struct pm_part part;

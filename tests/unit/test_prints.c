@@ -1,5 +1,5 @@
-/* Tests formats/common/prints.h: items are found by hash, even if many have the same one. */
-#include "formats/common/prints.h"
+/* Tests formats/common/map.h, prints: items are found by hash, even if many have the same one. */
+#include "formats/common/map.h"
 
 #include "tests/unittest.h"
 

@@ -1,4 +1,4 @@
-/* Tests formats/common/tree_build.c, tree_freeze.c and tree.c. */
+/* Tests formats/common/tree.c. */
 #include "tests/unittest.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
 #define PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
 
-#include "formats/common/part.h"
+#include "formats/common/lazy.h"
 #include "fs/views/model/model.h"
 
 enum pmfs_part {
