@@ -1,12 +1,17 @@
-/* The contents of classes/NAME/: fields and events of a class version. */
+/*
+ * The classes of the traced program: the fields and events of each version (classes/NAME/), its
+ * numbers over time (counters/), and what trace.json has of it in addition to calls.
+ */
+#include "formats/htdump/htdump.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/htdump/parts.h"
+/* ==== classes/NAME/ ==== */
 
 /* ---- fields.csv: the base chain first; a row's position is its index ---- */
 
-static const char *const field_columns[] = {"index", "size", "data_type", "type", "name"};
+static const char *const class_field_columns[] = {"index", "size", "data_type", "type", "name"};
 
 struct field_list {
 	size_t n;
@@ -27,7 +32,7 @@ static uint32_t base_of(const struct htd_table *t, uint32_t klass)
 	return HTD_NONE;
 }
 
-static int fields_start(struct pm_rows *rows, struct pm_error *err)
+static int class_fields_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct htd_opened *src = rows->table->self;
 	const struct htd_table *t = &src->stream.table;
@@ -52,7 +57,7 @@ static int fields_start(struct pm_rows *rows, struct pm_error *err)
 	return 0;
 }
 
-static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int class_fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct field_list *list = rows->own;
 	(void)err;
@@ -67,11 +72,12 @@ static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static const struct pm_table_type fields_type = {.next = fields_next, .start = fields_start};
+static const struct pm_table_type class_fields_type = {
+	.next = class_fields_next, .start = class_fields_start};
 
 /* ---- events.csv: a row's position is seq ---- */
 
-static int events_start(struct pm_rows *rows, struct pm_error *err)
+static int class_events_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct htd_opened *src = rows->table->self;
 	uint32_t klass = (uint32_t)rows->table->a;
@@ -127,7 +133,7 @@ static struct pm_cell time_cell(const struct htd_opened *src, uint64_t timestamp
 						  : pm_cell_empty();
 }
 
-static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int class_events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct htd_opened *src = rows->table->self;
 	const struct htd_sheet *sheet = &src->sheets[rows->table->a];
@@ -148,8 +154,8 @@ static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static const struct pm_table_type events_type = {
-	.next = events_next, .start = events_start, .dense = true};
+static const struct pm_table_type class_events_type = {
+	.next = class_events_next, .start = class_events_start, .dense = true};
 
 /* ---- classes/ ---- */
 
@@ -161,10 +167,10 @@ static struct pm_bytes class_name(
 	return src->stream.table.klasses[i].name;
 }
 
-struct pm_table htd_class_events(const struct htd_opened *src, uint32_t klass)
+static struct pm_table class_events(const struct htd_opened *src, uint32_t klass)
 {
 	const struct htd_sheet *sheet = &src->sheets[klass];
-	return (struct pm_table){.type = &events_type,
+	return (struct pm_table){.type = &class_events_type,
 		.columns = sheet->columns,
 		.n_columns = sheet->n_columns,
 		.types = sheet->types,
@@ -179,13 +185,14 @@ static int class_document(
 	const struct htd_opened *src = c->self;
 	if (k == 0)
 		*ret = (struct pm_named_doc){"fields.csv",
-			pm_doc_csv((struct pm_table){.type = &fields_type,
-				.columns = field_columns,
-				.n_columns = sizeof(field_columns) / sizeof(field_columns[0]),
+			pm_doc_csv((struct pm_table){.type = &class_fields_type,
+				.columns = class_field_columns,
+				.n_columns = sizeof(class_field_columns) /
+					sizeof(class_field_columns[0]),
 				.self = src,
 				.a = i})};
 	else if (k == 1)
-		*ret = (struct pm_named_doc){"events.csv", pm_doc_csv(htd_class_events(src, i))};
+		*ret = (struct pm_named_doc){"events.csv", pm_doc_csv(class_events(src, i))};
 	return k < 2;
 }
 
@@ -204,4 +211,252 @@ void htd_class_collection(const struct htd_opened *src, struct pm_collection *re
 		.count = class_count,
 		.name = class_name,
 		.document = class_document};
+}
+
+/* ==== counters/: a row's position is the event's place in time order ==== */
+
+static const char *const counter_columns[] = {"time_ns", "value"};
+
+struct counter_rows {
+	struct htd_sorted cursor;
+	const struct htd_plan *plan; /* of the last event, and the position of the field in it */
+	uint32_t field;
+};
+
+struct order_job {
+	const struct htd_opened *src;
+	uint32_t klass;
+};
+
+static int order_build(void *context, struct pm_error *err)
+{
+	const struct order_job *job = context;
+	const struct htd_stream *s = &job->src->stream;
+	struct htd_order *o = &job->src->sheets[job->klass].order;
+	const struct htd_sorted_event *e;
+	struct htd_sorted cursor;
+	htd_order_done(o);
+	*o = (struct htd_order){.s = s,
+		.filter = {.runs = &s->table.klasses[job->klass].events, .what = job->klass}};
+	int r = htd_order_build(o);
+	if (r == 0)
+		r = htd_sorted_start(&cursor, o, NULL);
+	else
+		cursor.items = NULL;
+	for (uint64_t n = 0; r >= 0; n++) {
+		if (n % HTD_MARK == 0)
+			r = htd_order_mark(o, &cursor);
+		if (r >= 0)
+			r = htd_sorted_next(&cursor, &e);
+		if (r <= 0)
+			break;
+	}
+	htd_sorted_done(&cursor);
+	return r == -EIO ? htd_has_changed(job->src, err) : r;
+}
+
+static void counter_done(struct pm_rows *rows)
+{
+	struct counter_rows *c = rows->own;
+	htd_sorted_done(&c->cursor);
+	free(c);
+}
+
+static int counter_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_opened *src = rows->table->self;
+	struct htd_sheet *sheet = &src->sheets[rows->table->a];
+	struct order_job job = {src, (uint32_t)rows->table->a};
+	const struct htd_sorted_event *e;
+	int r = pm_lazy_get(&sheet->lazy, order_build, &job, err);
+	if (r < 0)
+		return r;
+	struct counter_rows *c = calloc(1, sizeof(*c));
+	if (!c)
+		return pm_error_plain(err, -ENOMEM);
+	rows->own = c;
+	uint64_t mark = rows->at / HTD_MARK, skip = rows->at % HTD_MARK;
+	if (mark >= sheet->order.n_marks)
+		return 0;
+	r = htd_sorted_start(&c->cursor, &sheet->order, &sheet->order.marks[mark]);
+	while (r >= 0 && skip--)
+		if ((r = htd_sorted_next(&c->cursor, &e)) == 0)
+			break;
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "cannot be sorted by time") : 0;
+}
+
+static uint32_t field_of(struct counter_rows *c, const struct htd_plan *plan, uint32_t column)
+{
+	if (c->plan == plan)
+		return c->field;
+	c->plan = plan;
+	c->field = HTD_NONE;
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->fields[i].column == column)
+			c->field = i;
+	return c->field;
+}
+
+static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_opened *src = rows->table->self;
+	struct counter_rows *c = rows->own;
+	const struct htd_sorted_event *e = NULL;
+	uint32_t field = HTD_NONE;
+	if (!c->cursor.o)
+		return 0;
+	while (field == HTD_NONE) {
+		int r = htd_sorted_next(&c->cursor, &e);
+		if (r == -EIO)
+			return htd_has_changed(src, err);
+		if (r <= 0)
+			return r < 0 ? pm_error_plain(err, r) : 0;
+		rows->row = rows->at++;
+		field = field_of(c, e->event.plan, (uint32_t)rows->table->b);
+	}
+	cells[0] = pm_cell_u64(e->event.header.timestamp - src->stream.origin);
+	cells[1] = htd_event_cell(&e->event, field);
+	return 1;
+}
+
+static const struct pm_table_type counter_type = {
+	.next = counter_next, .start = counter_start, .done = counter_done, .dense = true};
+
+static struct pm_bytes counter_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct htd_opened *src = c->self;
+	const struct htd_counter *counter = &src->counters[i];
+	const struct htd_sheet *sheet = &src->sheets[counter->klass];
+	pm_text_clear(scratch);
+	pm_text_bytes(scratch, src->stream.table.klasses[counter->klass].name);
+	if (sheet->nth > 1)
+		pm_text_printf(scratch, "~%u", sheet->nth);
+	pm_text_char(scratch, '.');
+	pm_text_str(scratch, sheet->columns[sheet->cell[counter->column]]);
+	pm_text_str(scratch, ".csv");
+	return pm_text_view(scratch);
+}
+
+static int counter_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct htd_opened *src = c->self;
+	const struct htd_counter *counter = &src->counters[i];
+	*ret = (struct pm_named_doc){"value.csv",
+		pm_doc_csv((struct pm_table){.type = &counter_type,
+			.columns = counter_columns,
+			.n_columns = sizeof(counter_columns) / sizeof(counter_columns[0]),
+			.types = "?f",
+			.self = src,
+			.a = counter->klass,
+			.b = counter->column,
+			.end = src->stream.table.klasses[counter->klass].events.n_events})};
+	return k < 1;
+}
+
+static int counter_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	struct htd_opened *src = (struct htd_opened *)(uintptr_t)c->self;
+	int r = htd_scan_get(src, err);
+	*ret = r < 0 ? 0 : (uint32_t)src->n_counters;
+	return r;
+}
+
+void htd_counter_collection(const struct htd_opened *src, struct pm_collection *ret)
+{
+	*ret = (struct pm_collection){.path = "counters",
+		.flat = true,
+		.self = src,
+		.count = counter_count,
+		.name = counter_name,
+		.document = counter_document};
+}
+
+/*
+ * ==== series ====
+ * Events of the program's own classes (counters if they have numbers, else instants), and fields of
+ * calls beyond the standard ones.
+ */
+
+enum { COLUMN_SEQ = 0, COLUMN_TIME = 3, FIRST_FIELD = 4 };
+
+static bool is_part_of_call(struct pm_bytes name)
+{
+	return pm_bytes_equal(name, pm_bytes_of("duration")) ||
+		pm_bytes_equal(name, pm_bytes_of("thread_id")) ||
+		pm_bytes_equal(name, pm_bytes_of("label"));
+}
+
+static bool has_numbers(const struct htd_klass *k)
+{
+	for (uint32_t i = 0; i < k->n_columns; i++)
+		if (htd_is_number(k->columns[i].field))
+			return true;
+	return false;
+}
+
+static bool is_shown(enum pm_series_kind kind, const struct htd_flat *f)
+{
+	switch (kind) {
+	case PM_SERIES_COUNTER: return htd_is_number(f);
+	case PM_SERIES_INSTANT: return true;
+	case PM_SERIES_CALLS: return !is_part_of_call(f->name);
+	}
+	return false;
+}
+
+/* Adds the class if it has something to show. 0 or -ENOMEM. */
+static int add_class(struct htd_opened *src, uint32_t klass)
+{
+	const struct htd_klass *k = &src->stream.table.klasses[klass];
+	const struct htd_sheet *sheet = &src->sheets[klass];
+	bool call = htd_is_call_class(k), any = false;
+	if (k->fixed || k->events.n_events == 0 || (!call && !htd_is_own_class(k)))
+		return 0;
+	enum pm_series_kind kind = call ? PM_SERIES_CALLS
+		: has_numbers(k)        ? PM_SERIES_COUNTER
+					: PM_SERIES_INSTANT;
+	bool *fields = pm_arena_array(&src->arena, sheet->n_columns + 1, sizeof(*fields));
+	if (!fields)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < k->n_columns; i++) {
+		fields[sheet->cell[i]] = is_shown(kind, k->columns[i].field);
+		any |= fields[sheet->cell[i]];
+	}
+	if (kind == PM_SERIES_CALLS && !any)
+		return 0;
+	src->series[src->n_series++] = (struct pm_series){.kind = kind,
+		.name = k->name,
+		.table = class_events(src, klass),
+		.n = k->events.n_events,
+		.seq = COLUMN_SEQ,
+		.time = COLUMN_TIME,
+		.fields = fields};
+	return 0;
+}
+
+static int series_build(void *context, struct pm_error *err)
+{
+	struct htd_opened *src = context;
+	int r = htd_scan_get(src, err);
+	if (r < 0)
+		return r;
+	size_t n = src->stream.table.n_klasses;
+	src->n_series = 0;
+	src->series = pm_arena_array(&src->arena, n + 1, sizeof(*src->series));
+	r = src->series ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		r = add_class(src, i);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	struct htd_opened *src = htd_opened_of(p);
+	int r = pm_lazy_get(&src->series_lazy, series_build, src, err);
+	*ret = src->series;
+	*ret_n = r < 0 ? 0 : src->n_series;
+	return r;
 }

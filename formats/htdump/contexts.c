@@ -3,7 +3,7 @@
  * contexts and labels have the same order on every mount. While lanes are added, contexts are
  * identified by rank; after freezing, by index.
  */
-#include "formats/htdump/contexts.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * begins with the descriptions of its own classes, so there must be a class description with a
  * readable name at the offset of one of the variants.
  */
-#include "formats/htdump/dialect.h"
+#include "formats/htdump/stream.h"
 
 #include "formats/common/cursor.h"
-#include "formats/htdump/records.h"
+#include "formats/htdump/klass.h"
 
 enum { ENDIANNESS_SIZE = 0x15 };
 

@@ -2,12 +2,13 @@
  * The index of the stream divides it into pieces, which are read in parallel. A reader reads one
  * piece at a time, and keeps what it has learnt about labels for the next one.
  */
-#include "formats/htdump/durations.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/htdump/durations.h"
 
 /* Size of a piece, in units of the index. */
 enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };

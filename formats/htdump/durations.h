@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "formats/htdump/contexts.h"
+#include "formats/htdump/htdump.h"
 
 struct htd_duration {
 	uint64_t ns;

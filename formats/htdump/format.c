@@ -2,13 +2,13 @@
  * HTDUMP, the event streams of HawkTracer: a single file. Recognises and opens them; the model is
  * in model.c, docs/formats/htdump.md describes the bytes.
  */
-#include "profmount/format.h"
+#include "formats/htdump/htdump.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 
 #include "formats/common/folder.h"
-#include "formats/htdump/parts.h"
+#include "profmount/format.h"
 
 /* The part that is read when a stream is opened. */
 enum { HEAD_BYTES = 4096 };
@@ -57,6 +57,19 @@ static int opened_fill(struct htd_opened *src, struct pm_error *err)
 	return r;
 }
 
+static void opened_free(struct htd_opened *src)
+{
+	htd_quantiles_done(&src->quantiles);
+	pm_map_done(&src->children);
+	htd_calls_done(&src->calls);
+	htd_segments_free(src->segments);
+	htd_scan_done(src);
+	pm_arena_done(&src->arena);
+	pm_input_close(&src->input);
+	pm_watch_done(&src->watch);
+	free(src);
+}
+
 int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_error *err)
 {
 	struct htd_opened *src = calloc(1, sizeof(*src));
@@ -72,7 +85,7 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = opened_fill(src, err);
 	if (r < 0) {
-		htd_opened_free(src);
+		opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 	}
 	htd_model_init(src, ret);
@@ -93,7 +106,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 
 static void format_close(struct pm_profile *p)
 {
-	htd_opened_free(htd_opened_of(p));
+	opened_free(htd_opened_of(p));
 }
 
 const struct pm_format htd_format = {

@@ -1,9 +1,6 @@
 /*
- * The class table: the classes that a stream has described up to some position, and their versions.
- *
- * A class that is announced again without changes keeps its version, and its fields are compared
- * one by one; a difference begins a new version. Fields that arrive late extend the version they
- * belong to. The layout of a class's events is determined in plan.c.
+ * The classes that a stream describes (docs/formats/htdump.md §classes), and the plans by which
+ * their events are read at some position of it.
  */
 #include "formats/htdump/klass.h"
 
@@ -12,6 +9,115 @@
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
+#include "formats/common/search.h"
+#include "formats/common/work.h"
+
+/*
+ * ==== kinds ====
+ * How the bytes of a field are interpreted, from its data type, its size and the name of its C
+ * type.
+ */
+
+static uint8_t element_size(struct pm_bytes type)
+{
+	static const struct {
+		const char *name;
+		uint8_t size;
+	} types[] = {{"char", 1}, {"bool", 1}, {"_Bool", 1}, {"short", 2}, {"int", 4}, {"long", 8},
+		{"size_t", 8}, {"uint8_t", 1}, {"uint16_t", 2}, {"uint32_t", 4}, {"uint64_t", 8},
+		{"int8_t", 1}, {"int16_t", 2}, {"int32_t", 4}, {"int64_t", 8}, {"float", 4},
+		{"double", 8}};
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (pm_bytes_equal(type, pm_bytes_of(types[i].name)))
+			return types[i].size;
+	return 0;
+}
+
+/* Releases before 0.6 call every integer INTEGER; the C type tells which are unsigned. */
+static bool is_unsigned(const struct htd_flat *f)
+{
+	return f->data_type != HTD_INTEGER || pm_begins_with(f->type, "uint") ||
+		pm_bytes_equal(f->type, pm_bytes_of("size_t")) ||
+		(pm_begins_with(f->type, "HT_") &&
+			!pm_bytes_equal(f->type, pm_bytes_of("HT_Boolean")));
+}
+
+static bool is_word(uint64_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static uint8_t number_kind(const struct htd_flat *f)
+{
+	if (f->data_type == HTD_POINTER)
+		return HTD_KIND_POINTER;
+	if (f->data_type == HTD_FLOAT || f->data_type == HTD_DOUBLE)
+		return HTD_KIND_REAL;
+	return is_unsigned(f) ? HTD_KIND_UNSIGNED : HTD_KIND_SIGNED;
+}
+
+/*
+ * Fields of unknown type are bytes. A field larger than its C type is an array of it; one that is
+ * too large for a number is an array of bytes.
+ */
+void htd_kind_set(struct htd_flat *f)
+{
+	if (f->data_type == HTD_STRING) {
+		f->kind = HTD_KIND_TEXT;
+		return;
+	}
+	if (!htd_type_is_known(f->data_type)) {
+		f->kind = HTD_KIND_ARRAY;
+		f->element = HTD_KIND_UNSIGNED;
+		f->step = 1;
+		return;
+	}
+	f->kind = number_kind(f);
+	bool real_type = pm_begins_with(f->type, "float") || pm_begins_with(f->type, "double");
+	uint8_t step = element_size(f->type);
+	bool array = step && f->size > step && f->size % step == 0 && f->kind != HTD_KIND_POINTER &&
+		(f->kind == HTD_KIND_REAL) == real_type;
+	bool single = is_word(f->size);
+	if (f->kind == HTD_KIND_REAL)
+		single = f->size == 4 || f->size == 8;
+	else if (f->kind == HTD_KIND_POINTER)
+		single = f->size <= 8;
+	if (single && !array)
+		return;
+	f->element = array || htd_is_integer(f) ? f->kind : HTD_KIND_UNSIGNED;
+	f->step = array ? step : 1;
+	f->kind = HTD_KIND_ARRAY;
+}
+
+/*
+ * ==== runs ====
+ * One packed word for each part of the stream that contains events of a kind. The library flushes
+ * whole buffers of one thread, about 25 calls, so a run rarely contains much else.
+ */
+
+int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq)
+{
+	int failed = pm_list_room(&r->items, r->n, &r->room, sizeof(*r->items));
+	if (failed < 0)
+		return failed;
+	r->items[r->n++] = htd_place_of(offset, seq);
+	r->last = seq / HTD_RUN;
+	r->n_events++;
+	return 0;
+}
+
+void htd_runs_done(struct htd_runs *r)
+{
+	free(r->items);
+	*r = (struct htd_runs){.items = NULL};
+}
+
+/*
+ * ==== the table ====
+ * The classes described up to some position, and their versions. A class that is announced again
+ * without changes keeps its version, and its fields are compared one by one; a difference begins a
+ * new version. Fields that arrive late extend the version they belong to.
+ */
 
 /* What a type name refers to: a version, first announced in that dump. */
 struct htd_named {
@@ -249,4 +355,382 @@ void htd_table_done(struct htd_table *t)
 	pm_map_done(&t->by_id);
 	pm_strtab_done(&t->names);
 	pm_arena_done(&t->arena);
+}
+
+/*
+ * ==== bases and structs ====
+ * They are referred to by type name and resolved when an event needs them, because a child may be
+ * described before its parent. Descriptions are hostile: structs may contain themselves, be nested
+ * too deeply, or be huge; then the version is broken, with a reason.
+ */
+
+/* A struct whose fields are being listed. */
+struct resolving {
+	uint32_t klass, next; /* field */
+	struct pm_bytes prefix;
+};
+
+struct resolver {
+	struct htd_table *t;
+	struct pm_arena names; /* nested ones */
+	struct resolving stack[HTD_LIMIT_NESTING];
+	uint32_t depth, steps, n;
+	const char *broken;
+	bool too_large; /* a field is broken: there are columns, but events cannot be read */
+};
+
+/* prefix + name + end, in the resolver's memory. */
+static int compose(struct resolver *r, struct pm_bytes prefix, struct pm_bytes name,
+	const char *end, struct pm_bytes *ret)
+{
+	size_t len = prefix.len + name.len + strlen(end);
+	if (len > HTD_LIMIT_NAME)
+		r->broken = "has a field whose name is too long";
+	*ret = (struct pm_bytes){NULL, 0};
+	if (r->broken)
+		return 0;
+	uint8_t *p = pm_arena_alloc(&r->names, len + 1);
+	if (!p)
+		return -ENOMEM;
+	if (prefix.len)
+		memcpy(p, prefix.p, prefix.len);
+	memcpy(p + prefix.len, name.p, name.len);
+	memcpy(p + prefix.len + name.len, end, strlen(end));
+	*ret = (struct pm_bytes){p, len};
+	return 0;
+}
+
+static int flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat f)
+{
+	f.composed = prefix.len > 0;
+	if (r->n == HTD_LIMIT_FLAT)
+		r->broken = "has too many fields";
+	else if (f.composed && compose(r, prefix, f.name, "", &f.name) < 0)
+		return -ENOMEM;
+	if (r->broken)
+		return 0;
+	htd_kind_set(&f);
+	r->too_large |= f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING;
+	r->t->scratch[r->n++] = f;
+	return 0;
+}
+
+/* A struct of the root class other than the base: a header is stored there. */
+static int header_add(struct resolver *r, struct pm_bytes prefix)
+{
+	static const struct {
+		const char *name, *type;
+		uint64_t size;
+	} parts[] = {{"klass_id", "HT_EventKlassId", 4}, {"timestamp", "HT_TimestampNs", 8},
+		{"id", "HT_EventId", 8}};
+	for (size_t i = 0; i < 3; i++) {
+		struct htd_flat f = {.name = pm_bytes_of(parts[i].name),
+			.type = pm_bytes_of(parts[i].type),
+			.size = parts[i].size,
+			.data_type = HTD_UNSIGNED};
+		if (flat_add(r, prefix, f) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int struct_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
+{
+	bool base = pm_bytes_equal(field->name, pm_bytes_of("base"));
+	struct pm_bytes inner = prefix;
+	if (!base && compose(r, prefix, field->name, ".", &inner) < 0)
+		return -ENOMEM;
+	if (htd_is_root(field->type))
+		return base ? 0 : header_add(r, inner);
+	uint32_t klass = htd_table_named(r->t, field->type);
+	if (klass == HTD_NONE)
+		r->broken = "contains a struct that is not described";
+	else if (r->depth == HTD_LIMIT_NESTING)
+		r->broken = "has structs nested too deeply";
+	else
+		r->stack[r->depth++] = (struct resolving){.klass = klass, .prefix = inner};
+	return 0;
+}
+
+static int field_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
+{
+	if (++r->steps > HTD_LIMIT_STEPS)
+		r->broken = "is described by too many fields";
+	if (r->broken)
+		return 0;
+	if (field->data_type == HTD_STRUCT)
+		return struct_enter(r, prefix, field);
+	return flat_add(r, prefix,
+		(struct htd_flat){.name = field->name,
+			.type = field->type,
+			.size = field->size,
+			.data_type = field->data_type});
+}
+
+/*
+ * Fills the table's scratch space with the first `n` fields of the version, in the order of an
+ * event; `broken` says why there are none. The resolver is zeroed before, except for `t`; the
+ * caller frees `names`. 0 or -ENOMEM.
+ */
+static int resolve(struct resolver *r, uint32_t klass)
+{
+	r->stack[r->depth++] = (struct resolving){.klass = klass};
+	while (r->depth && !r->broken) {
+		struct resolving *l = &r->stack[r->depth - 1];
+		const struct htd_klass *k = &r->t->klasses[l->klass];
+		if (l->next == k->n_fields)
+			r->depth--;
+		else if (field_enter(r, l->prefix, &k->fields[l->next++]) < 0)
+			return -ENOMEM;
+	}
+	if (r->broken)
+		r->n = 0;
+	else if (r->too_large)
+		r->broken = "has a field that is too large";
+	return 0;
+}
+
+/*
+ * ==== plans ====
+ * The layout of a class's events: a flat list of fields. Strings have no stored length, so offsets
+ * are relative to the end of the last string before a field.
+ */
+
+enum { HEADER_SIZE = 0x14 };
+
+/* ---- from a list of fields to a plan ---- */
+
+static void layout(struct htd_plan *p)
+{
+	uint64_t at = HEADER_SIZE;
+	uint32_t strings = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct htd_flat *f = &p->fields[i];
+		f->strings = strings;
+		f->at = at;
+		if (f->kind != HTD_KIND_TEXT) {
+			at += f->size;
+			continue;
+		}
+		*(strings ? &p->gaps[strings - 1] : &p->head) = at;
+		strings++;
+		at = 0;
+	}
+	*(strings ? &p->gaps[strings - 1] : &p->head) = at;
+}
+
+static uint32_t field_named(const struct htd_plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (pm_bytes_equal(p->fields[i].name, pm_bytes_of(name)))
+			return i;
+	return HTD_NONE;
+}
+
+/* HawkTracer's converter takes it for the label of calls without one. */
+static uint32_t text_name(const struct htd_plan *p)
+{
+	uint32_t name = field_named(p, "name");
+	return name != HTD_NONE && p->fields[name].kind == HTD_KIND_TEXT ? name : HTD_NONE;
+}
+
+static bool is_integer_at(const struct htd_plan *p, uint32_t field)
+{
+	return field != HTD_NONE && htd_is_integer(&p->fields[field]);
+}
+
+static void roles_set(struct htd_plan *p, const struct htd_klass *k)
+{
+	struct pm_bytes name = htd_bare(k->name);
+	p->duration = field_named(p, "duration");
+	p->thread = field_named(p, "thread_id");
+	p->label = field_named(p, "label");
+	p->identifier = field_named(p, "identifier");
+	if (p->identifier == HTD_NONE)
+		p->identifier = field_named(p, "hash"); /* releases before 0.6 */
+	p->describes = true;
+	if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EndiannessInfoEvent")))
+		p->role = HTD_ROLE_ENDIANNESS;
+	else if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EventKlassInfoEvent")))
+		p->role = HTD_ROLE_KLASS_INFO;
+	else if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EventKlassFieldInfoEvent")))
+		p->role = HTD_ROLE_FIELD_INFO;
+	else if (pm_bytes_equal(name, pm_bytes_of("SystemInfoEvent")))
+		p->role = HTD_ROLE_SYSTEM;
+	else if (pm_bytes_equal(name, pm_bytes_of("StringMappingEvent")))
+		p->role = is_integer_at(p, p->identifier) && p->label != HTD_NONE &&
+				p->fields[p->label].kind == HTD_KIND_TEXT
+			? HTD_ROLE_MAPPING
+			: HTD_ROLE_OTHER;
+	else
+		p->describes = false;
+	if (!p->describes && is_integer_at(p, p->duration) && is_integer_at(p, p->thread)) {
+		p->role = HTD_ROLE_CALL;
+		p->label = p->label == HTD_NONE ? text_name(p) : p->label;
+	}
+}
+
+/* These three are looked up more often for calls than all others. */
+static void places_set(struct htd_plan *p)
+{
+	if (p->role != HTD_ROLE_CALL)
+		return;
+	const struct htd_flat *label = p->label == HTD_NONE ? NULL : &p->fields[p->label];
+	if (label && label->kind == HTD_KIND_UNSIGNED && label->strings == 0 &&
+		(label->size == 4 || label->size == 8)) {
+		p->label_at = (uint32_t)label->at;
+		p->label_size = (uint32_t)label->size;
+	}
+	const struct htd_flat *duration = &p->fields[p->duration], *thread = &p->fields[p->thread];
+	p->quick = duration->kind == HTD_KIND_UNSIGNED && thread->kind == HTD_KIND_UNSIGNED &&
+		duration->strings == 0 && thread->strings == 0 && duration->size == 8 &&
+		(thread->size == 4 || thread->size == 8);
+	p->duration_at = (uint32_t)duration->at;
+	p->thread_at = (uint32_t)thread->at;
+	p->thread_size = (uint32_t)thread->size;
+}
+
+static bool flat_equal(const struct htd_flat *a, const struct htd_flat *b)
+{
+	return a->size == b->size && a->data_type == b->data_type &&
+		pm_bytes_equal(a->name, b->name) && pm_bytes_equal(a->type, b->type);
+}
+
+static bool same_plan(const struct htd_plan *p, const struct resolver *r, uint32_t klass)
+{
+	if (!p || p->klass != klass || p->n != r->n || p->broken != r->broken)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!flat_equal(&p->fields[i], &r->t->scratch[i]))
+			return false;
+	return true;
+}
+
+/* ---- columns: the fields of all events of a version ---- */
+
+/*
+ * The column of a field: the first one from `from` on that is equal and not used by this plan
+ * (plans are numbered), else a new one. HTD_NONE if there are too many.
+ */
+static int column_find(struct htd_klass *k, struct htd_flat *f, uint32_t from, uint32_t plan)
+{
+	for (uint32_t i = 0; i < k->n_columns; i++) {
+		f->column = (from + i) % k->n_columns;
+		struct htd_column *c = &k->columns[f->column];
+		if (c->plan != plan && flat_equal(c->field, f)) {
+			c->plan = plan;
+			return 0;
+		}
+	}
+	f->column = HTD_NONE;
+	if (k->n_columns == HTD_LIMIT_FLAT)
+		return 0;
+	if (pm_list_room(&k->columns, k->n_columns, &k->column_room, sizeof(*k->columns)) < 0)
+		return -ENOMEM;
+	f->column = k->n_columns;
+	k->columns[k->n_columns++] = (struct htd_column){f, plan};
+	return 0;
+}
+
+static int columns_find(struct htd_table *t, struct htd_plan *p)
+{
+	struct htd_klass *k = &t->klasses[p->klass];
+	t->n_plans++;
+	for (uint32_t i = 0, from = 0; i < p->n; i++, from++) {
+		if (column_find(k, &p->fields[i], from, t->n_plans) < 0)
+			return -ENOMEM;
+		from = p->fields[i].column;
+		if (from == HTD_NONE) {
+			p->broken = "has had too many different fields";
+			p->n = p->n_texts = 0;
+		}
+	}
+	return 0;
+}
+
+/* ---- plans ---- */
+
+static int fields_copy(struct resolver *r, struct htd_plan *p)
+{
+	struct htd_table *t = r->t;
+	p->fields = pm_arena_array(&t->arena, p->n + 1, sizeof(*p->fields));
+	p->gaps = pm_arena_array(&t->arena, p->n_texts + 1, sizeof(*p->gaps));
+	if (!p->fields || !p->gaps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->fields[i] = t->scratch[i];
+		if (t->scratch[i].composed &&
+			!(p->fields[i].name = pm_arena_copy(&t->arena, t->scratch[i].name)).p)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
+{
+	struct htd_table *t = r->t;
+	size_t budget = r->n + r->names.total / 64 + 1;
+	if (budget > HTD_LIMIT_PLANNED - t->n_planned) {
+		r->n = 0;
+		r->broken = "comes after too many class descriptions";
+		budget = 0;
+	}
+	struct htd_plan *p = pm_arena_alloc(&t->arena, sizeof(*p));
+	if (!p)
+		return NULL;
+	*p = (struct htd_plan){.klass = klass, .n = r->n, .broken = r->broken};
+	for (uint32_t i = 0; i < p->n; i++)
+		p->n_texts += t->scratch[i].kind == HTD_KIND_TEXT;
+	if (fields_copy(r, p) < 0 || columns_find(t, p) < 0)
+		return NULL;
+	layout(p);
+	roles_set(p, &t->klasses[klass]);
+	places_set(p);
+	t->n_planned += (uint32_t)budget;
+	return p;
+}
+
+/* The plan of a version for the current table: `last` if nothing has changed. */
+static const struct htd_plan *plan_make(
+	struct htd_table *t, uint32_t klass, const struct htd_plan *last)
+{
+	struct resolver r = {.t = t};
+	const struct htd_plan *p = NULL;
+	if (!pm_work_cancelled() && resolve(&r, klass) == 0)
+		p = same_plan(last, &r, klass) ? last : plan_new(&r, klass);
+	pm_arena_done(&r.names);
+	return p;
+}
+
+/*
+ * The plan is valid from where the table changed, not from where it was first needed: the search
+ * for an event after damage reads beyond the event that it finds.
+ */
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot)
+{
+	const struct htd_plan *last = slot->n ? slot->bindings[slot->n - 1].plan : NULL;
+	if (pm_list_room(&slot->bindings, slot->n, &slot->room, sizeof(*slot->bindings)) < 0)
+		return NULL;
+	const struct htd_plan *p = plan_make(t, slot->klass, last);
+	if (p && p != last)
+		slot->bindings[slot->n++] = (struct htd_binding){t->since, p};
+	slot->generation = t->generation;
+	return p;
+}
+
+const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at)
+{
+	size_t next = PM_LOWER_BOUND(i, 0, slot->n, slot->bindings[i].from <= at);
+	return next ? slot->bindings[next - 1].plan : NULL;
+}
+
+/* Versions without events have columns, too, as far as they can be resolved. */
+int htd_table_finish(struct htd_table *t)
+{
+	for (uint32_t i = 0; i < t->n_klasses; i++)
+		if (!t->klasses[i].n_columns && !plan_make(t, i, NULL))
+			return -ENOMEM;
+	free(t->scratch);
+	t->scratch = NULL;
+	return 0;
 }

@@ -3,7 +3,7 @@
  * may come late: the last one before the call is used, else the first one after it, else the
  * number.
  */
-#include "formats/htdump/labels.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

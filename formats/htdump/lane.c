@@ -1,9 +1,9 @@
 /*
  * Walks the calls of a thread in time order, with a stack of open calls: the parent of a call is
  * the innermost open one that contains it completely. Before every HTD_MARKth call, the open calls
- * are noted, so that samples can be regenerated from there (segment.c) without storing calls.
+ * are noted, so that samples can be regenerated from there (trace.c) without storing calls.
  */
-#include "formats/htdump/lane.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The format interface of a stream, from the results of scan and calls. Reads no bytes. */
+#include "formats/htdump/htdump.h"
+
 #include <errno.h>
 #include <stdio.h>
-
-#include "formats/htdump/parts.h"
 
 /* Where a second thread is looked for before the whole stream is read. */
 #define SOON_BYTES ((uint64_t)16 << 20)

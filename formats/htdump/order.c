@@ -6,7 +6,7 @@
  * recorded stream, the late calls are those that began before their block: about as many as were
  * open at its beginning. In a shuffled one nearly all are late, at 8 bytes each.
  */
-#include "formats/htdump/order.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

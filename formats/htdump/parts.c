@@ -1,5 +1,5 @@
 /* What is built from a stream on first need, and kept. */
-#include "formats/htdump/parts.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int threads_init(struct htd_opened *src)
 	return 0;
 }
 
-static void scan_done(struct htd_opened *src)
+void htd_scan_done(struct htd_opened *src)
 {
 	htd_sheets_done(src);
 	htd_stream_done(&src->stream);
@@ -49,7 +49,7 @@ static int scan_build(void *context, struct pm_error *err)
 		r = threads_init(src);
 	if (r == 0)
 		return 0;
-	scan_done(src);
+	htd_scan_done(src);
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
@@ -119,17 +119,27 @@ int htd_quantiles_get(
 	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
 }
 
-/* ---- the end ---- */
+/* ---- the damage ---- */
 
-void htd_opened_free(struct htd_opened *src)
+/* The findings of the scan, and calls that cannot be used. */
+static int damage_build(void *context, struct pm_error *err)
 {
-	htd_quantiles_done(&src->quantiles);
-	pm_map_done(&src->children);
-	htd_calls_done(&src->calls);
-	htd_segments_free(src->segments);
-	scan_done(src);
-	pm_arena_done(&src->arena);
-	pm_input_close(&src->input);
-	pm_watch_done(&src->watch);
-	free(src);
+	struct htd_opened *src = context;
+	const struct htd_calls *calls;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = htd_calls_get(src, &calls, &why);
+	if (r < 0 && r != -ENOTSUP)
+		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	if (r < 0)
+		pm_damage_add(&src->damage_list, src->input.name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%s: they are not presented as contexts", why.text);
+	src->damages = pm_damage_rows(&src->damage_list);
+	return 0;
+}
+
+int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	struct htd_opened *src = htd_opened_of(p);
+	*ret = &src->damages;
+	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
 }

@@ -6,7 +6,7 @@
  * range of the next pass. Labels are processed in batches, and a pass takes as many labels of the
  * batch as fit into memory.
  */
-#include "formats/htdump/quantiles.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* The stream as stored: raw/classes.csv, raw/fields.csv, raw/events.csv; and labels.csv. */
+#include "formats/htdump/htdump.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/cursor.h"
-#include "formats/htdump/parts.h"
 
 static struct htd_opened *opened_of(const struct pm_table *table)
 {

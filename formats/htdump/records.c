@@ -2,7 +2,7 @@
  * Events: bytes → native values, for any plan and both byte orders. Every access uses the slice
  * that htd_event_extent has checked.
  */
-#include "formats/htdump/records.h"
+#include "formats/htdump/stream.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,9 +8,210 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+
+/* ==== one event, while classes are still being collected ==== */
+
+static bool unreadable(struct htd_scan *c, const char *why)
+{
+	c->why = why;
+	c->why_end = false;
+	return false;
+}
+
+static bool cut_off(struct htd_scan *c, const char *why)
+{
+	c->why = why;
+	c->why_end = true;
+	return false;
+}
+
+/* A hole of zeros looks like many byte order events: only one that begins a dump is accepted. */
+static bool endianness_valid(struct htd_scan *c, const struct htd_event *e)
+{
+	const struct htd_stream *s = c->s;
+	uint64_t order = htd_event_integer(e, 0), next = e->at + e->bytes.len;
+	const char *alone = "is a byte order event without a class description after it";
+	struct pm_bytes name;
+	if (e->header.timestamp || e->header.id || order > 1)
+		return unreadable(c, "is a byte order event with other values than 0 and 1");
+	if (e->at == 0 || htd_dialect_klass_info(s->bytes, next, &s->dialect, order == 1))
+		return true;
+	bool ends = !pm_bytes_cstr(s->bytes, next + HTD_HEADER_SIZE + 4, &name);
+	return ends ? cut_off(c, alone) : unreadable(c, alone);
+}
+
+/* Reads the event at `at`; false with `why` set if there is none. */
+static bool read_event(struct htd_scan *c, uint64_t at, struct htd_event *ret)
+{
+	struct htd_stream *s = c->s;
+	ret->at = at;
+	ret->big = c->big;
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &ret->header))
+		return cut_off(c, "ends in its header");
+	c->why_klass = ret->header.klass_id;
+	struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
+	if (!slot)
+		return unreadable(c, "is of a class that is not described");
+	ret->plan = htd_slot_plan(&s->table, slot);
+	if (!ret->plan) {
+		c->no_memory = true;
+		return unreadable(c, "does not fit into memory");
+	}
+	if (ret->plan->broken)
+		return unreadable(c, ret->plan->broken);
+	int r = htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes);
+	if (r == -ENODATA)
+		return cut_off(c, "is cut off, or a string in it does not end");
+	if (r < 0)
+		return unreadable(c, "has a string that does not end");
+	return ret->plan->role != HTD_ROLE_ENDIANNESS || endianness_valid(c, ret);
+}
+
+/*
+ * ==== the next event after damage ====
+ * Headers have no marker, but they are unlikely to occur by chance: a known class, an id and a
+ * timestamp close to those before the damage, for a call also a close end, and another such header
+ * after the event. A new dump that was appended to a broken one is recognised by its byte order
+ * event and the class description after it.
+ *
+ * If the program paused after the damage, nothing is close to the events before it. Then
+ * consecutive events that are close to each other are accepted, unless there is a better candidate
+ * shortly after.
+ */
+
+#define NEAR_ID 10000000u
+#define NEAR_NS (3600u * UINT64_C(1000000000))
+
+enum { CHAIN = 8, LAST_CHAIN = 3 /* of events at the end of the stream */, CLOSELY = 4096 };
+
+static bool near(uint64_t a, uint64_t b, uint64_t distance)
+{
+	return (a < b ? b - a : a - b) <= distance;
+}
+
+static bool is_near(const struct htd_scan *c, const struct htd_header *h)
+{
+	unsigned n = c->n_trusted < HTD_TRUSTED ? c->n_trusted : HTD_TRUSTED;
+	for (unsigned i = 0; i < n; i++)
+		if (near(h->id, c->trusted[i].id, NEAR_ID) &&
+			near(h->timestamp, c->trusted[i].timestamp, NEAR_NS))
+			return true;
+	return false;
+}
+
+static bool is_near_time(const struct htd_scan *c, uint64_t timestamp)
+{
+	unsigned n = c->n_trusted < HTD_TRUSTED ? c->n_trusted : HTD_TRUSTED;
+	for (unsigned i = 0; i < n; i++)
+		if (near(timestamp, c->trusted[i].timestamp, NEAR_NS))
+			return true;
+	return near(timestamp, c->s->last, NEAR_NS);
+}
+
+/*
+ * A call is written when it ends. Next to damage, a call with an end time far from that of other
+ * events has a broken duration. True for events that are not calls.
+ */
+static bool ends_near(const struct htd_scan *c, const struct htd_event *e)
+{
+	uint64_t duration, thread, end;
+	if (c->n_trusted == 0 || !htd_event_call(e, &duration, &thread))
+		return true;
+	return !__builtin_add_overflow(e->header.timestamp, duration, &end) && is_near_time(c, end);
+}
+
+/* Cheap enough for every byte of a damaged range: most fail at the class. */
+static bool may_begin(const struct htd_scan *c, uint64_t at)
+{
+	const struct htd_stream *s = c->s;
+	struct htd_header h;
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &h) ||
+		!htd_table_slot(&s->table, h.klass_id))
+		return false;
+	return h.klass_id == s->dialect.ids.endianness ? h.timestamp == 0 && h.id == 0
+						       : (h.timestamp || h.id) && is_near(c, &h);
+}
+
+/* What follows: the end, a truncated header, a close one, or a core event without a time. */
+static bool goes_on(struct htd_scan *c, uint64_t at)
+{
+	const struct htd_stream *s = c->s;
+	struct htd_header h;
+	struct htd_event e;
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &h))
+		return true;
+	if (h.timestamp || h.id)
+		return is_near(c, &h);
+	return read_event(c, at, &e) &&
+		(e.plan->role == HTD_ROLE_ENDIANNESS || e.plan->role == HTD_ROLE_SYSTEM);
+}
+
+static bool is_sound(struct htd_scan *c, uint64_t at)
+{
+	struct htd_event e;
+	if (!may_begin(c, at) || !read_event(c, at, &e))
+		return false;
+	return e.plan->role == HTD_ROLE_ENDIANNESS ||
+		(ends_near(c, &e) && goes_on(c, at + e.bytes.len));
+}
+
+/* The header of an event with a time and a known class. */
+static bool dated_header(const struct htd_scan *c, uint64_t at, struct htd_header *ret)
+{
+	const struct htd_stream *s = c->s;
+	return htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, ret) &&
+		ret->timestamp && ret->klass_id != s->dialect.ids.endianness &&
+		htd_table_slot(&s->table, ret->klass_id);
+}
+
+/*
+ * Whether events that are close to each other begin here. Their ids must differ: if fields of
+ * similar events are mistaken for headers, the ids are equal.
+ */
+static bool is_chain(struct htd_scan *c, uint64_t at)
+{
+	struct htd_header h, next;
+	struct htd_event e;
+	if (!dated_header(c, at, &h))
+		return false;
+	for (int n = 1; n < CHAIN; n++) {
+		if (!read_event(c, at, &e))
+			return false;
+		at += e.bytes.len;
+		if (at == c->s->bytes.len)
+			return n >= LAST_CHAIN;
+		if (!dated_header(c, at, &next) || h.id == next.id ||
+			!near(h.id, next.id, NEAR_ID) ||
+			!near(h.timestamp, next.timestamp, NEAR_NS))
+			return false;
+		h = next;
+	}
+	return read_event(c, at, &e);
+}
+
+/*
+ * The first position from `from` on where plausible events continue; the end if there is
+ * none.
+ */
+static uint64_t resync(struct htd_scan *c, uint64_t from)
+{
+	uint64_t len = c->s->bytes.len, chain = len, until = len;
+	for (uint64_t at = from; at < until && !c->no_memory; at++) {
+		if (is_sound(c, at))
+			return at;
+		if (chain == len && is_chain(c, at)) {
+			chain = at;
+			until = len - at > CLOSELY ? at + CLOSELY : len;
+		}
+	}
+	return chain;
+}
+
+/* ==== the pass ==== */
 
 /* Fields of the class descriptions, as klass.c defines them. */
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
@@ -227,8 +428,8 @@ static int resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 	uint64_t broken = *at;
 	bool doubted = waiting->plan && !c->why_end;
 	int r = 0;
-	*at = htd_resync(c, doubted ? waiting->at + 1 : broken + 1);
-	if (doubted && (*at < broken || !htd_ends_near(c, waiting))) {
+	*at = resync(c, doubted ? waiting->at + 1 : broken + 1);
+	if (doubted && (*at < broken || !ends_near(c, waiting))) {
 		why = *at < broken ? "is shorter than its class" : "ends at an impossible time";
 		broken = waiting->at;
 		klass = waiting->header.klass_id;
@@ -269,7 +470,7 @@ static int pass(struct htd_scan *c)
 	int r = 0;
 	while (r == 0 && at < c->until && use(c, at + 1) && s->n_threads <= c->threads_most &&
 		!c->no_memory) {
-		if (!htd_scan_read(c, at, &e)) {
+		if (!read_event(c, at, &e)) {
 			r = resume(c, &waiting, &at);
 			continue;
 		}

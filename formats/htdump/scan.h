@@ -1,4 +1,4 @@
-/* Shared by the scan and its resynchronisation only. */
+/* The scan (scan.c), and its fast path for runs of plain calls (scan_run.c). */
 #ifndef PROFMOUNT_HTDUMP_SCAN_H
 #define PROFMOUNT_HTDUMP_SCAN_H
 
@@ -49,20 +49,5 @@ static inline void htd_scan_date(struct htd_scan *c, const struct htd_header *h,
  * one becomes `waiting`, with `*at` behind it. 0 or -ENOMEM.
  */
 int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at);
-
-/* scan_read.c: reads the event at `at`; false with `why` set if there is none. */
-bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret);
-
-/*
- * resync.c: the first position from `from` on where plausible events continue; the end if there is
- * none.
- */
-uint64_t htd_resync(struct htd_scan *c, uint64_t from);
-
-/*
- * A call is written when it ends. Next to damage, a call with an end time far from that of other
- * events has a broken duration. True for events that are not calls.
- */
-bool htd_ends_near(const struct htd_scan *c, const struct htd_event *e);
 
 #endif

@@ -2,7 +2,7 @@
  * Sheets: the columns in which the events of each class version are shown, and which of them are
  * time series. Names come from the traced program: a number is appended to one that is taken.
  */
-#include "formats/htdump/parts.h"
+#include "formats/htdump/htdump.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * How often the calls of each label took how long, counted while calls are walked: percentiles then
- * need only the calls in the parts that contain them (quantiles.h). Durations below 16 ns have
+ * need only the calls in the parts that contain them (quantiles.c). Durations below 16 ns have
  * parts of their own; from each power of two to the next one there are 8 parts.
  */
 #ifndef PROFMOUNT_HTDUMP_SPREAD_H

@@ -2,10 +2,245 @@
  * Samples of threads: segments between marks, regenerated on request. The last few are kept,
  * because readers request one segment in several steps.
  */
+#include "formats/htdump/htdump.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
-#include "formats/htdump/parts.h"
+#include "formats/common/list.h"
+
+/*
+ * ==== a segment ====
+ * Calls are regenerated from a mark on: the open calls are known there, contexts come from the
+ * tree, and the self time of a call that outlives the segment is stored with the next mark.
+ */
+
+/* Samples of a thread from one mark to the next. */
+struct segment {
+	uint32_t lane;
+	size_t mark;
+	uint32_t n;
+	struct pm_sample samples[HTD_MARK];
+};
+
+struct frame {
+	uint64_t start, duration;
+	uint32_t context;
+	uint32_t sample; /* in the segment, or HTD_NONE if it began earlier */
+};
+
+struct replay {
+	const struct htd_calls *c;
+	const struct pm_map *children;
+	const struct htd_lane *lane;
+	struct segment *seg;
+	struct pm_text scratch;
+	struct frame *stack; /* the innermost open call */
+	size_t depth, room;
+	uint32_t around; /* index in the lane's opens of the call around the stack, or HTD_NONE */
+};
+
+static int push(struct replay *p, struct frame f)
+{
+	if (pm_list_room(&p->stack, p->depth, &p->room, sizeof(f)) < 0)
+		return -ENOMEM;
+	p->stack[p->depth++] = f;
+	return 0;
+}
+
+/*
+ * Of the open calls at the mark, which may be many, only those that end in the segment are visited:
+ * each is pushed when the stack is empty. 1, or 0 if no call is open any more.
+ */
+static int stack_fill(struct replay *p)
+{
+	struct htd_event e;
+	uint64_t duration, thread;
+	if (p->depth || p->around == HTD_NONE)
+		return p->depth > 0;
+	const struct htd_open *o = &p->lane->opens[p->around];
+	if (!htd_stream_event(p->c->s, o->place, &e) || !htd_event_call(&e, &duration, &thread))
+		return -EIO;
+	p->around = o->parent;
+	int r = push(p, (struct frame){e.header.timestamp, duration, o->context, HTD_NONE});
+	return r < 0 ? r : 1;
+}
+
+/* Pops the calls that do not contain the call. */
+static int stack_close(struct replay *p, uint64_t start, uint64_t duration)
+{
+	int r;
+	while ((r = stack_fill(p)) > 0) {
+		const struct frame *f = &p->stack[p->depth - 1];
+		if (htd_call_holds(f->start, f->duration, start, duration))
+			break;
+		p->depth--;
+	}
+	return r;
+}
+
+static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret)
+{
+	const struct htd_calls *c = p->c;
+	uint32_t label = htd_labels_find(&c->labels, e, &p->scratch);
+	uint32_t parent = p->depth ? p->stack[p->depth - 1].context : PM_NONE;
+	if (p->scratch.failed)
+		return -ENOMEM;
+	if (label >= c->n_labels)
+		return -EIO;
+	const uint32_t *context =
+		pm_map_find(p->children, htd_child_key(parent, c->by_label[label].frame));
+	if (!context)
+		return -EIO;
+	*ret = *context;
+	return 0;
+}
+
+static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
+{
+	const struct htd_event *e = &sorted->event;
+	struct frame f = {.start = e->header.timestamp, .sample = p->seg->n};
+	uint64_t thread;
+	if (!htd_event_call(e, &f.duration, &thread))
+		return -EIO;
+	int r = stack_close(p, f.start, f.duration);
+	if (r >= 0)
+		r = context_of(p, e, &f.context);
+	if (r < 0)
+		return r;
+	uint32_t parent = p->depth ? p->stack[p->depth - 1].sample : HTD_NONE;
+	if (parent != HTD_NONE) {
+		uint64_t *self = &p->seg->samples[parent].self_ns;
+		*self = htd_self_without(*self, f.duration);
+	}
+	p->seg->samples[p->seg->n++] = (struct pm_sample){
+		.time_ns = f.start,
+		.duration_ns = f.duration,
+		.context = pm_tree_number(p->c->tree, f.context),
+		.self_ns = htd_self_at_first(f.duration),
+		.seq = sorted->seq,
+	};
+	return push(p, f);
+}
+
+static int replay_all(struct replay *p)
+{
+	const struct htd_lane *lane = p->lane;
+	const struct htd_sorted_event *e;
+	struct htd_sorted cursor;
+	size_t m = p->seg->mark;
+	int r = htd_sorted_start(&cursor, &lane->order, &lane->order.marks[m]);
+	while (r >= 0 && p->seg->n < HTD_MARK) {
+		r = htd_sorted_next(&cursor, &e);
+		if (r <= 0)
+			break;
+		r = replay_call(p, e);
+	}
+	htd_sorted_done(&cursor);
+	if (r < 0 || m + 1 >= lane->order.n_marks)
+		return r;
+	/* Calls that began here and are still open are open at the next mark, in the same order. */
+	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = lane->opens[i].parent) {
+		const struct frame *f = &p->stack[--p->depth];
+		if (f->sample == HTD_NONE)
+			break;
+		p->seg->samples[f->sample].self_ns = lane->opens[i].self;
+	}
+	return 0;
+}
+
+/*
+ * Fills `ret` with the calls of a lane from mark `ret->mark` on. `children` is from
+ * htd_children_build. 0, -EIO if the file has changed, or -ENOMEM.
+ */
+static int read_segment(const struct htd_calls *c, const struct pm_map *children,
+	struct segment *ret, struct pm_error *err)
+{
+	const struct htd_lane *lane = &c->lanes[ret->lane];
+	struct replay p = {.c = c, .children = children, .lane = lane, .seg = ret};
+	ret->n = 0;
+	int r = 0;
+	if (ret->mark < lane->order.n_marks) {
+		p.around = lane->open[ret->mark];
+		r = replay_all(&p);
+	}
+	free(p.stack);
+	pm_text_done(&p.scratch);
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			r == -EIO ? "the source has changed" : "no memory for a trace");
+	return 0;
+}
+
+/* ==== recently read segments ==== */
+
+enum { N_SEGMENTS = 8 };
+
+struct htd_segments {
+	pthread_mutex_t lock;
+	unsigned next; /* the next to be replaced */
+	struct segment *items[N_SEGMENTS];
+};
+
+struct htd_segments *htd_segments_new(void)
+{
+	struct htd_segments *s = calloc(1, sizeof(*s));
+	if (s)
+		pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void htd_segments_free(struct htd_segments *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < N_SEGMENTS; i++)
+		free(s->items[i]);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* The samples from number `first` on, of its segment. */
+static size_t copy_segment(
+	const struct segment *seg, uint64_t first, struct pm_sample *ret, size_t room)
+{
+	uint64_t from = first % HTD_MARK;
+	if (from >= seg->n)
+		return 0;
+	size_t n = seg->n - (size_t)from < room ? seg->n - (size_t)from : room;
+	memcpy(ret, &seg->samples[from], n * sizeof(*ret));
+	return n;
+}
+
+/* Copies samples from `first` to the end of its segment, if the segment is cached. */
+static bool look_up(struct htd_segments *s, uint32_t lane, uint64_t first, struct pm_sample *ret,
+	size_t room, size_t *ret_n)
+{
+	bool found = false;
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < N_SEGMENTS && !found; i++) {
+		const struct segment *seg = s->items[i];
+		found = seg && seg->lane == lane && seg->mark == first / HTD_MARK;
+		if (found)
+			*ret_n = copy_segment(seg, first, ret, room);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+/* Caches a segment; takes ownership of it. */
+static void keep(struct htd_segments *s, struct segment *seg)
+{
+	pthread_mutex_lock(&s->lock);
+	struct segment *old = s->items[s->next];
+	s->items[s->next] = seg;
+	s->next = (s->next + 1) % N_SEGMENTS;
+	pthread_mutex_unlock(&s->lock);
+	free(old);
+}
+
+/* ==== samples ==== */
 
 /* From `first` to the end of its segment, at most. */
 static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
@@ -14,25 +249,25 @@ static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, stru
 	const struct htd_calls *calls;
 	const struct pm_map *children;
 	size_t n;
-	if (htd_segments_look(src->segments, lane, first, ret, room, &n))
+	if (look_up(src->segments, lane, first, ret, room, &n))
 		return (int64_t)n;
 	int r = htd_calls_get(src, &calls, err);
 	if (r == 0)
 		r = htd_children_get(src, &children, err);
 	if (r < 0)
 		return r;
-	struct htd_segment *seg = malloc(sizeof(*seg));
+	struct segment *seg = malloc(sizeof(*seg));
 	if (!seg)
 		return pm_error_plain(err, -ENOMEM);
 	seg->lane = lane;
 	seg->mark = first / HTD_MARK;
-	r = htd_segment_read(calls, children, seg, err);
+	r = read_segment(calls, children, seg, err);
 	if (r < 0) {
 		free(seg);
 		return r;
 	}
-	n = htd_segment_copy(seg, first, ret, room);
-	htd_segments_keep(src->segments, seg);
+	n = copy_segment(seg, first, ret, room);
+	keep(src->segments, seg);
 	return (int64_t)n;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/common/text.h"
-#include "formats/htdump/parts.h"
+#include "formats/htdump/htdump.h"
 #include "profmount/format.h"
 
 int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_error *err)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/htdump/parts.h"
+#include "formats/htdump/htdump.h"
 #include "formats/htdump/select.h"
 
 /* What a call should become. */

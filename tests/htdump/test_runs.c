@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/htdump/order.h"
+#include "formats/htdump/htdump.h"
 #include "formats/htdump/scan.h"
 
 /* A second scan, without runs. */

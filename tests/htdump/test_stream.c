@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "formats/htdump/dialect.h"
-#include "formats/htdump/parts.h"
+#include "formats/htdump/htdump.h"
+#include "formats/htdump/klass.h"
 
 static int dialect_of(const struct htdw *w, struct htd_dialect *ret)
 {
