@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "formats/zts/growing.h"
+#include "formats/zts/calls.h"
 #include "formats/zts/meta.h"
 #include "formats/zts/partial.h"
 

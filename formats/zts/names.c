@@ -1,13 +1,93 @@
+/* Readable forms of the entries of a text index. */
+#include "formats/zts/names.h"
+
+#include "formats/common/cursor.h"
+#include "formats/common/text.h"
+
+static struct pm_bytes part(struct pm_bytes b, size_t off, size_t len)
+{
+	struct pm_bytes ret;
+	pm_bytes_sub(b, off, len, &ret);
+	return ret;
+}
+
 /*
+ * ==== signatures ====
+ * JVM signatures as they are written in a Java program.
+ */
+
+static const char *primitive_name(uint8_t code)
+{
+	switch (code) {
+	case 'V': return "void";
+	case 'Z': return "boolean";
+	case 'B': return "byte";
+	case 'C': return "char";
+	case 'S': return "short";
+	case 'I': return "int";
+	case 'J': return "long";
+	case 'F': return "float";
+	case 'D': return "double";
+	default: return NULL;
+	}
+}
+
+/* One type of a JVM signature, without its package: `[Ljava/lang/String;` is `String[]`. */
+static bool add_type(struct pm_bytes *left, struct pm_text *out)
+{
+	size_t arrays = 0, n = 1;
+	while (arrays < left->len && left->p[arrays] == '[')
+		arrays++;
+	struct pm_bytes type = part(*left, arrays, left->len - arrays);
+	if (type.len == 0)
+		return false;
+	const char *primitive = primitive_name(type.p[0]);
+	if (primitive) {
+		pm_text_str(out, primitive);
+	} else {
+		const uint8_t *end = memchr(type.p, ';', type.len);
+		if (type.p[0] != 'L' || !end)
+			return false;
+		n = (size_t)(end - type.p) + 1;
+		const uint8_t *slash = memrchr(type.p, '/', n);
+		size_t from = slash ? (size_t)(slash - type.p) + 1 : 1;
+		pm_text_bytes(out, part(type, from, n - 1 - from));
+	}
+	for (size_t i = 0; i < arrays; i++)
+		pm_text_str(out, "[]");
+	*left = part(type, n, type.len - n);
+	return true;
+}
+
+/*
+ * `(Ljava/lang/String;I)V` → arguments `String, int` and result `void`. False if it is not a
+ * signature; both texts may then contain a part of it.
+ */
+static bool read_signature(
+	struct pm_bytes signature, struct pm_text *arguments, struct pm_text *result)
+{
+	if (signature.len == 0 || signature.p[0] != '(')
+		return false;
+	struct pm_bytes left = part(signature, 1, signature.len - 1);
+	while (left.len > 0 && left.p[0] != ')') {
+		if (arguments->len)
+			pm_text_str(arguments, ", ");
+		if (!add_type(&left, arguments))
+			return false;
+	}
+	if (left.len == 0)
+		return false;
+	left = part(left, 1, left.len - 1);
+	return add_type(&left, result) && left.len == 0;
+}
+
+/*
+ * ==== entries ====
  * Entries begin and end with a mark that tells their kind. Some contain a text between two marks,
  * others several ids, with a mark before and after each. Texts of the measured program may begin
  * with the same bytes (SQL after a line feed), so an entry is only of a kind if all of it has that
  * shape; all others are plain strings.
  */
-#include "formats/zts/names.h"
-
-#include "formats/common/cursor.h"
-#include "formats/zts/signatures.h"
 
 enum mark {
 	MARK_KEYWORD = 0x04,
@@ -39,13 +119,6 @@ static const struct kind kinds[] = {
 	[0x0d] = {"callstack", 0},
 	[0x0e] = {"stackitem", 4},
 };
-
-static struct pm_bytes part(struct pm_bytes b, size_t off, size_t len)
-{
-	struct pm_bytes ret;
-	pm_bytes_sub(b, off, len, &ret);
-	return ret;
-}
 
 /* Removes `digits mark` from the front of b. */
 static bool take_id(struct pm_bytes *b, uint8_t mark, uint64_t *ret)
@@ -173,7 +246,7 @@ static void write_method(const struct zts_texts *t, const uint64_t ids[3], struc
 		zts_name_string(t, ids[2], &signature);
 	else
 		pm_text_str(&signature, "()V");
-	bool parsed = zts_signature_read(pm_text_view(&signature), &arguments, &result);
+	bool parsed = read_signature(pm_text_view(&signature), &arguments, &result);
 	if (parsed) {
 		pm_text_bytes(out, pm_text_view(&result));
 		pm_text_char(out, ' ');

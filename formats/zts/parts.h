@@ -87,7 +87,7 @@ struct pm_table zts_spans_table(const struct zts_opened *z);
 struct pm_table zts_chunks_table(const struct zts_opened *z, uint32_t store);
 struct pm_table zts_strings_table(const struct zts_opened *z, uint32_t store);
 
-/* trace_json.c, trace_text.c, trace_tables.c, chunk_docs.c: documents of one trace or chunk. */
+/* documents.c: documents of one trace or chunk. */
 int zts_render_trace_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);

@@ -5,9 +5,12 @@
  */
 #include "formats/zts/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/json.h"
 #include "formats/common/list.h"
+#include "formats/zts/names.h"
 #include "profmount/limits.h"
 
 /* A record is a tag and an array; its contents may be nested a little further. */
@@ -153,4 +156,181 @@ int zts_records_finish(struct zts_records *r, struct zts_record_event *ret, stru
 		if (ends_record(r, &e))
 			return end_record(r, &e, ret);
 	}
+}
+
+/*
+ * ==== values of attributes ====
+ * Values of attributes: strings of the text index, numbers, lists and maps of them. A string
+ * becomes text, everything else JSON, in which keys of maps are strings.
+ */
+
+enum { TAG_STRING = 0x06, VALUE_DEPTH = 64 };
+
+struct writer {
+	struct zts_records *r;
+	const struct zts_texts *texts;
+	struct pm_json json;
+	struct pm_text scratch;
+	bool is_map[VALUE_DEPTH]; /* open containers, outermost first */
+	bool has_key[VALUE_DEPTH];
+	uint32_t depth;
+};
+
+/* The next item; a reference to a string is replaced by the string (in scratch). */
+static int next_item(struct writer *w, struct pm_cbor_event *e, struct pm_error *err)
+{
+	struct pm_cbor_event end;
+	int n = pm_cbor_next(&w->r->cbor, e, err);
+	if (n > 0 && e->kind == PM_CBOR_TAG && e->u == TAG_STRING) {
+		n = pm_cbor_next(&w->r->cbor, e, err);
+		if (n > 0 && e->kind != PM_CBOR_UINT)
+			return pm_cbor_malformed(e, err, "a reference to a string is not a number");
+		pm_text_clear(&w->scratch);
+		if (n > 0)
+			zts_name_string(w->texts, e->u, &w->scratch);
+		e->kind = PM_CBOR_TEXT;
+		e->bytes = pm_text_view(&w->scratch);
+		if (n > 0)
+			n = pm_cbor_next(&w->r->cbor, &end, err); /* the tag's */
+	}
+	return n == 0 ? pm_cbor_malformed(e, err, "an attribute is cut off") : n;
+}
+
+static void write_negative(uint64_t u, struct pm_text *out)
+{
+	if (u == UINT64_MAX) {
+		pm_text_str(out, "-18446744073709551616");
+	} else {
+		pm_text_char(out, '-');
+		pm_text_u64(out, u + 1);
+	}
+}
+
+static void write_bytes(struct pm_bytes b, struct pm_text *out)
+{
+	for (size_t i = 0; i < b.len; i++)
+		pm_text_hex(out, b.p[i], 2);
+}
+
+/* JSON cannot represent NaN and infinities. */
+static void write_float(double f, struct pm_text *out)
+{
+	if (isfinite(f))
+		pm_text_f64(out, f);
+	else
+		pm_text_str(out, "null");
+}
+
+/* A value that contains no others. */
+static void write_scalar(const struct pm_cbor_event *e, struct pm_text *out)
+{
+	switch (e->kind) {
+	case PM_CBOR_UINT: pm_text_u64(out, e->u); break;
+	case PM_CBOR_NEGINT: write_negative(e->u, out); break;
+	case PM_CBOR_BYTES: write_bytes(e->bytes, out); break;
+	case PM_CBOR_TEXT: pm_text_bytes(out, e->bytes); break;
+	case PM_CBOR_FALSE: pm_text_str(out, "false"); break;
+	case PM_CBOR_TRUE: pm_text_str(out, "true"); break;
+	case PM_CBOR_FLOAT: write_float(e->f, out); break;
+	case PM_CBOR_NULL:
+	case PM_CBOR_UNDEFINED: pm_text_str(out, "null"); break;
+	case PM_CBOR_ARRAY:
+	case PM_CBOR_INDEF:
+	case PM_CBOR_MAP:
+	case PM_CBOR_TAG:
+	case PM_CBOR_END:
+	case PM_CBOR_BREAK: break;
+	}
+}
+
+static bool is_text(enum pm_cbor_kind kind)
+{
+	return kind == PM_CBOR_TEXT || kind == PM_CBOR_BYTES;
+}
+
+static bool is_container(enum pm_cbor_kind kind)
+{
+	return kind == PM_CBOR_ARRAY || kind == PM_CBOR_INDEF || kind == PM_CBOR_MAP;
+}
+
+static void write_json_scalar(struct writer *w, const struct pm_cbor_event *e, bool as_key)
+{
+	struct pm_text text = {0};
+	write_scalar(e, &text);
+	if (as_key)
+		pm_json_key_bytes(&w->json, pm_text_view(&text));
+	else if (is_text(e->kind))
+		pm_json_text(&w->json, pm_text_view(&text));
+	else
+		pm_json_raw(&w->json, pm_text_view(&text));
+	pm_text_done(&text);
+}
+
+static int open_container(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
+{
+	if (w->depth == VALUE_DEPTH)
+		return pm_cbor_malformed(e, err, "an attribute is nested too deeply");
+	w->is_map[w->depth] = e->kind == PM_CBOR_MAP;
+	w->has_key[w->depth++] = false;
+	pm_json_open(&w->json, e->kind == PM_CBOR_MAP ? '{' : '[');
+	return 1;
+}
+
+/* One event within a list or map; tags other than those of strings are skipped. */
+static int write_event(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
+{
+	bool in_map = w->depth > 0 && w->is_map[w->depth - 1];
+	bool as_key = in_map && !w->has_key[w->depth - 1];
+	if (e->kind == PM_CBOR_END && e->of == PM_CBOR_TAG)
+		return 1;
+	if (e->kind == PM_CBOR_END) {
+		pm_json_close(&w->json, e->of == PM_CBOR_MAP ? '}' : ']');
+		w->depth--;
+		return 1;
+	}
+	if (e->kind == PM_CBOR_TAG)
+		return 1;
+	if (as_key && is_container(e->kind))
+		return pm_cbor_malformed(e, err, "a key of an attribute is not a scalar");
+	if (in_map)
+		w->has_key[w->depth - 1] = as_key;
+	if (is_container(e->kind))
+		return open_container(w, e, err);
+	write_json_scalar(w, e, as_key);
+	return 1;
+}
+
+/* Writes the container that `e` opens, up to its end. */
+static int write_container(struct writer *w, struct pm_cbor_event *e, struct pm_error *err)
+{
+	int n = write_event(w, e, err);
+	while (n > 0 && w->depth > 0) {
+		n = next_item(w, e, err);
+		if (n > 0)
+			n = write_event(w, e, err);
+	}
+	return n;
+}
+
+int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key,
+	struct pm_text *out, bool *ret_text, struct pm_error *err)
+{
+	struct pm_cbor_event e;
+	struct writer w = {.r = r, .texts = t, .json = {.out = out, .first = true}};
+	uint32_t outside = r->cbor.depth;
+	int n = next_item(&w, &e, err);
+	while (n > 0 && e.kind == PM_CBOR_TAG)
+		n = next_item(&w, &e, err);
+	*ret_text = false;
+	if (n > 0 && is_container(e.kind)) {
+		n = as_key ? pm_cbor_malformed(&e, err, "a key of an attribute is not a scalar")
+			   : write_container(&w, &e, err);
+	} else if (n > 0) {
+		*ret_text = as_key || is_text(e.kind);
+		write_scalar(&e, out);
+	}
+	while (n > 0 && r->cbor.depth > outside) /* ends of tags around the value */
+		n = pm_cbor_next(&r->cbor, &e, err);
+	pm_text_end(&w.scratch, out);
+	return n < 0 ? n : 0;
 }

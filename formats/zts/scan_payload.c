@@ -10,8 +10,7 @@
 #include "formats/zts/calls.h"
 #include "formats/zts/meta.h"
 #include "formats/zts/payload.h"
-#include "formats/zts/records_next.h"
-#include "formats/zts/scan_run.h"
+#include "formats/zts/records.h"
 #include "profmount/limits.h"
 
 struct scanner {

@@ -3,10 +3,10 @@
  * them by their first bytes and has its state in registers. Whatever is not usual, is invalid, or
  * can fail ends the run: only zts_records_next decides on it.
  */
-#include "formats/zts/scan_run.h"
+#include "formats/zts/scan_payload.h"
 
 #include "formats/common/work.h"
-#include "formats/zts/records_next.h"
+#include "formats/zts/records.h"
 
 enum {
 	BETWEEN_QUESTIONS = 1 << 20, /* bytes */

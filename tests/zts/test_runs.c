@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/zts/scan_run.h"
+#include "formats/zts/scan_payload.h"
 #include "tests/zts/writer.h"
 
 /* A second scanner, without runs. */
@@ -17,13 +17,14 @@ static bool take_no_run(struct zts_scan_run *run)
 	return true;
 }
 
+int scan_by_events(struct zts_scan_piece *piece, const struct zts_scan_source *from, uint32_t chunk,
+	struct pm_bytes payload);
+
 #define zts_scan_run(run)            take_no_run(run)
 #define zts_scan_payload(a, b, c, d) scan_by_events(a, b, c, d)
 #include "formats/zts/scan_payload.c"
 #undef zts_scan_run
 #undef zts_scan_payload
-int zts_scan_payload(struct zts_scan_piece *piece, const struct zts_scan_source *from,
-	uint32_t chunk, struct pm_bytes payload);
 
 static uint32_t seed = 5;
 
