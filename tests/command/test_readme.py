@@ -122,7 +122,7 @@ class Readme(unittest.TestCase):
 
     def test_commands_without_a_mount_can_be_pasted(self):
         with open(README, encoding="utf-8") as f:
-            commands = re.findall(r"(?m)^    (build/fs/profmount --.*)$", f.read())
+            commands = re.findall(r"(?m)^    (build/fs/profmount --\S+ build/tests/.*)$", f.read())
         self.assertEqual(len(commands), 4)
         with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder:
             os.symlink(os.path.dirname(os.path.dirname(PROFMOUNT)), os.path.join(folder, "build"))
