@@ -134,6 +134,23 @@ class Surroundings(unittest.TestCase):
             subprocess.run(["umount", point], check=True, timeout=SECONDS)
             self.assertFalse(is_mounted(point))
 
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_mount_runs_the_helper_in_sbin(self):
+        """As mount.profmount(8) has it; on top of the system's /sbin for this test alone."""
+        helper = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "packaging", "mount.profmount.in")
+        script = """mount -t tmpfs none /mnt && mkdir /mnt/sbin /mnt/point && sbin=$(readlink -f /sbin) &&
+            sed "s|@PROFMOUNT@|$1|" "$3" >/mnt/sbin/mount.profmount && chmod 755 /mnt/sbin/mount.profmount &&
+            mount -t overlay -o "lowerdir=/mnt/sbin:$sbin" none "$sbin" || exit 77
+            set -e
+            mount -t profmount "$2" /mnt/point -o rw,noatime,_netdev,uid=12
+            stat -c %u /mnt/point/info.json
+            umount /mnt/point"""
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", PROFMOUNT, SOURCE, helper], capture_output=True,
+                              timeout=SECONDS, text=True, check=False)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "12\n"))
+
     def test_the_desktop_opens_a_profile_once(self):
         script = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "packaging", "profmount-open")
         with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
