@@ -38,9 +38,10 @@ const server = http.createServer((_, response) => {
 })
 server.listen(0, '127.0.0.1')
 await new Promise((resolve) => server.on('listening', resolve))
-const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox'] })
+const browser = await puppeteer.launch({ timeout: 0, executablePath: chromium, args: ['--no-sandbox'] })
 try {
   const tab = await browser.newPage()
+  tab.setDefaultTimeout(0) // whoever starts this script limits it
   await tab.goto(`http://127.0.0.1:${server.address().port}/`)
   await tab.waitForFunction(() => globalThis.tr?.importer?.Import)
   console.log(await tab.evaluate(describe, fs.readFileSync(file, 'utf8')))

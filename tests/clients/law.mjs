@@ -4,8 +4,9 @@
 import puppeteer from "puppeteer-core";
 
 const [executablePath, url] = process.argv.slice(2);
-const browser = await puppeteer.launch({ executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await puppeteer.launch({ timeout: 0, executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 const page = await browser.newPage();
+page.setDefaultTimeout(0); // whoever starts this script limits it
 const errors = [];
 page.on("pageerror", error => errors.push(String(error)));
 const found = { cells: new Set(), shares: new Set(), totals: new Set(), rows: new Set(), args: new Set(), times: new Set(), strays: new Set() };

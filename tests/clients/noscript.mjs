@@ -2,8 +2,9 @@
 import puppeteer from "puppeteer-core";
 
 const [executablePath, url] = process.argv.slice(2);
-const browser = await puppeteer.launch({ executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await puppeteer.launch({ timeout: 0, executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 const page = await browser.newPage();
+page.setDefaultTimeout(0); // whoever starts this script limits it
 await page.setJavaScriptEnabled(false);
 await page.goto(url, { waitUntil: "networkidle0" });
 const textOf = frame => frame.evaluate(() => document.body.innerText);

@@ -4,9 +4,10 @@ import axe from "axe-core";
 import puppeteer from "puppeteer-core";
 
 const [browserName, executablePath, url] = process.argv.slice(2);
-const browser = await puppeteer.launch({ browser: browserName, executablePath, headless: true,
+const browser = await puppeteer.launch({ timeout: 0, browser: browserName, executablePath, headless: true,
   args: browserName === "chrome" ? ["--no-sandbox", "--disable-gpu"] : [] });
 const page = await browser.newPage();
+page.setDefaultTimeout(0); // whoever starts this script limits it
 const errors = [];
 page.on("pageerror", error => errors.push(String(error)));
 page.on("console", message => { if (message.type() === "error") errors.push(message.text()); });

@@ -33,6 +33,7 @@ function catchDownloads() {
 
 async function open(browser, origin, index) {
   const page = await browser.newPage()
+  page.setDefaultTimeout(0)
   const errors = []
   const imported = new Promise((resolve) => {
     page.on('console', (message) => message.text().startsWith('import:') && resolve(true))
@@ -61,6 +62,7 @@ async function open(browser, origin, index) {
 const server = http.createServer(serve).listen(0, '127.0.0.1')
 await new Promise((resolve) => server.on('listening', resolve))
 const browser = await puppeteer.launch({
+  timeout: 0, // whoever starts this script limits it
   executablePath: chromium,
   args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
 })

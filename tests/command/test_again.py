@@ -24,7 +24,7 @@ LOST = ("statements",)                          # contexts have none
 
 
 def cat(source, path):
-    done = subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, timeout=600, check=False)
     assert done.returncode == 0, (source, path, done.stderr)
     return done.stdout
 

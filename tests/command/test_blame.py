@@ -15,7 +15,7 @@ WAITS = {"<omp barrier wait>": "omp barrier", "<omp idle>": "omp idle"}
 
 
 def rows(path):
-    text = subprocess.run([PROFMOUNT, "--cat", SAMPLE, path], capture_output=True, text=True, timeout=60, check=True).stdout
+    text = subprocess.run([PROFMOUNT, "--cat", SAMPLE, path], capture_output=True, text=True, timeout=600, check=True).stdout
     return list(csv.DictReader(io.StringIO(text)))
 
 

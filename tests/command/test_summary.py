@@ -15,7 +15,7 @@ PROFMOUNT, SOURCES = (os.path.abspath(p) for p in sys.argv[1:3])
 
 
 def cat(source, path):
-    return subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, timeout=60, check=True).stdout
+    return subprocess.run([PROFMOUNT, "--cat", source, path], capture_output=True, timeout=600, check=True).stdout
 
 
 def once(pairs):

@@ -24,7 +24,7 @@ main;~twice 1
 
 
 def run(*args, code=0):
-    done = subprocess.run([PROFMOUNT, *args], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([PROFMOUNT, *args], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == code, (args, done.returncode, done.stderr)
     return done.stdout if code == 0 else done.stderr
 

@@ -53,15 +53,18 @@ def anonymous_bytes(process):
 
 
 def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
-        return [int(child) for child in f.read().split()]
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
+            return [int(child) for child in f.read().split()]
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
+        return []
 
 
 def is_running(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
             return f.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from mounts import PROFMOUNT, error_of, is_mounted, main, run, served, slurp, wait_until
+from mounts import PROFMOUNT, SECONDS, error_of, is_mounted, main, run, served, slurp, wait_until
 
 MAKE_EXTREME, SOURCES = (os.path.abspath(p) for p in sys.argv[4:6])
 SANITIZED = b"__asan_" in slurp(sys.argv[1]) or b"__tsan_" in slurp(sys.argv[1])
@@ -35,14 +35,15 @@ class Operator(unittest.TestCase):
             self.assertNotIn(".status", os.listdir(point))
             before = status_of(point)
             slurp(os.path.join(point, "summary.txt"))
-            time.sleep(0.2)  # for a moment the same state is shown
+            # For a moment the same state is shown, and whoever built the document is still on its way back.
+            self.assertTrue(wait_until(lambda: status_of(point)["cache_bytes"] > before["cache_bytes"]))
+            self.assertTrue(wait_until(lambda: status_of(point)["jobs_running"] == 0))
             after = status_of(point)
-            self.assertGreater(after["cache_bytes"], before["cache_bytes"])
             self.assertEqual(after["cache_limit_bytes"], 16 << 20)
             self.assertGreater(after["memory_private_bytes"], 0)
             self.assertGreaterEqual(after["threads"], 2)
-            self.assertEqual((after["readers_waiting"], after["jobs_running"]), (0, 0))
-            self.assertLess(after["age_s"], 60)
+            self.assertEqual(after["readers_waiting"], 0)
+            self.assertGreaterEqual(after["age_s"], before["age_s"])
 
     @unittest.skipIf(SANITIZED, "sanitizers take more memory than any limit")
     def test_what_needs_more_memory_fails_alone(self):
@@ -64,15 +65,22 @@ class Operator(unittest.TestCase):
         self.assertIn(b"oo many open files", done.stderr)
 
     def test_idle_mounts_leave(self):
-        with served("-o", "idle=1s") as (point, process):
-            held = os.open(os.path.join(point, "summary.txt"), os.O_RDONLY)
-            time.sleep(2.5)
-            self.assertIsNone(process.poll())  # in use
-            self.assertTrue(os.read(held, 100))
-            os.close(held)
-            self.assertTrue(wait_until(lambda: process.poll() is not None))
-            self.assertEqual(process.returncode, 0)
-            self.assertFalse(is_mounted(point))
+        held = None
+        while held is None:
+            with served("-o", "idle=1s") as (point, process):
+                try:
+                    held = os.open(os.path.join(point, "summary.txt"), os.O_RDONLY)
+                except OSError:  # a busy machine let a second pass before anybody used it
+                    self.assertTrue(wait_until(lambda: process.poll() is not None))
+                    self.assertEqual(process.returncode, 0)
+                    continue
+                time.sleep(2.5)
+                self.assertIsNone(process.poll())  # in use
+                self.assertTrue(os.read(held, 100))
+                os.close(held)
+                self.assertTrue(wait_until(lambda: process.poll() is not None))
+                self.assertEqual(process.returncode, 0)
+                self.assertFalse(is_mounted(point))
 
     def test_lean_mounts_have_no_directories_of_each(self):
         entries = set(run("-o", "lean", "--ls", sys.argv[2]).stdout.decode().split())
@@ -96,7 +104,7 @@ class Operator(unittest.TestCase):
             self.assertEqual(slurp(os.path.join(self.folder, "damage.csv")).count(b"\n"), 1)
         finally:
             subprocess.run([PROFMOUNT, "-u", self.folder], check=True)
-            process.wait(20)
+            process.wait(SECONDS)
             process.stderr.close()
 
     def test_runs_that_vanish_are_damage(self):

@@ -20,7 +20,7 @@ CASES = os.path.join(SHARED, "cases")
 
 
 def text(words, path):
-    done = subprocess.run([PROFMOUNT, "--cat", *words, "--", path], capture_output=True, timeout=60, check=True)
+    done = subprocess.run([PROFMOUNT, "--cat", *words, "--", path], capture_output=True, timeout=600, check=True)
     return done.stdout.decode()
 
 

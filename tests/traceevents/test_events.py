@@ -27,7 +27,7 @@ class Events(unittest.TestCase):
         source = os.path.join(self.folder.name, "trace.json")
         with open(source, "w", encoding="utf-8") as f:
             f.write(events if isinstance(events, str) else json.dumps(events))
-        return subprocess.run([PROFMOUNT, *options, "--cat", source, path], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([PROFMOUNT, *options, "--cat", source, path], capture_output=True, text=True, timeout=600, check=False)
 
     def cat(self, events, path, *options):
         done = self.run_on(events, path, *options)
