@@ -186,7 +186,7 @@ struct sym_segment {
 /* The first SYM_SEGMENTS_MAX segments that are loaded; returns how many. */
 unsigned sym_elf_segments(struct pm_bytes file, struct sym_segment ret[SYM_SEGMENTS_MAX]);
 
-/* ---- own.c, structs.c, kernel.c: files of the measurement, which are untrusted ---- */
+/* ---- root.c, structs.c, kernel.c: files of the measurement, which are untrusted ---- */
 
 /*
  * The key of a load module: its path, or for files of the measurement directory, which may have
