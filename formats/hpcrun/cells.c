@@ -234,19 +234,6 @@ static int climb_all(struct climb *c, const struct hpcrun_own *own, size_t n, ui
 	return r;
 }
 
-static void climb_done(struct climb *c)
-{
-	free(c->marks);
-	free(c->before);
-	free(c->context);
-	free(c->parent);
-	free(c->cells);
-	free(c->touched);
-	free(c->own);
-	free(c->total);
-	free(c->seen);
-}
-
 void hpcrun_cells_done(struct hpcrun_cells *c)
 {
 	free(c->items);
@@ -264,7 +251,15 @@ int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint
 		r = climb_all(&c, own, n, n_groups);
 	if (r < 0)
 		hpcrun_cells_done(ret);
-	climb_done(&c);
+	free(c.marks);
+	free(c.before);
+	free(c.context);
+	free(c.parent);
+	free(c.cells);
+	free(c.touched);
+	free(c.own);
+	free(c.total);
+	free(c.seen);
 	return r;
 }
 

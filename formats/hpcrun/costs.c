@@ -319,16 +319,12 @@ uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context)
 
 /* ---- one thread ---- */
 
-static void part_done(struct part *p)
+static void part_done(void *part)
 {
+	struct part *p = part;
 	free(p->cells);
 	free(p->contexts);
 	*p = (struct part){.cells = NULL};
-}
-
-static void drop_part(void *result)
-{
-	part_done(result);
 }
 
 static bool is_within(const struct hpcrun_across *a, uint32_t context)
@@ -439,7 +435,7 @@ static int turn(struct turning *t, uint32_t n_threads)
 		.size = sizeof(struct part),
 		.make = make_part,
 		.take = take_part,
-		.drop = drop_part,
+		.drop = part_done,
 		.context = t};
 	t->across->start = calloc((size_t)t->across->n + 1, sizeof(*t->across->start));
 	t->parts = calloc((size_t)n_threads + 1, sizeof(*t->parts));

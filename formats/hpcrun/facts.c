@@ -31,37 +31,28 @@ void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t siz
 		snprintf(ret, size, "trace-%s", trace->has_flags ? "01.01" : "01.00");
 }
 
-static int layout_of_profile(struct pm_bytes file, char *ret, size_t size)
-{
-	struct hpcrun_report silent = {.file = NULL};
-	struct hpcrun_profile p;
-	int r = hpcrun_profile_read(&p, file, HPCRUN_WHO, &silent, NULL);
-	hpcrun_profile_layout(r == 0 ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
-	hpcrun_profile_done(&p);
-	return r;
-}
-
-static int layout_of_trace(struct pm_bytes file, char *ret, size_t size)
+/* 1 and the layout, 0 if the file does not tell, or -ENOMEM. */
+static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file, bool is_trace,
+	char *ret, size_t size)
 {
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_trace trace;
-	int r = hpcrun_trace_read(&trace, file, &silent, NULL);
-	hpcrun_trace_layout(&trace, ret, size);
-	return r;
-}
-
-/* 1 and the layout, 0 if the file does not tell, or -ENOMEM. */
-static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file,
-	int (*layout)(struct pm_bytes, char *, size_t), char *ret, size_t size)
-{
+	struct hpcrun_profile p;
 	struct pm_input in;
 	if (!file->name || file->size == 0)
 		return 0;
 	int r = hpcrun_file_open(folder, file, &in, NULL);
-	if (r == 0) {
-		r = layout(in.bytes, ret, size);
-		hpcrun_file_close(folder, &in);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (is_trace) {
+		r = hpcrun_trace_read(&trace, in.bytes, &silent, NULL);
+		hpcrun_trace_layout(&trace, ret, size);
+	} else {
+		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
+		hpcrun_profile_layout(r == 0 ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
+		hpcrun_profile_done(&p);
 	}
+	hpcrun_file_close(folder, &in);
 	return r == -ENOMEM ? r : r == 0 && ret[0];
 }
 
@@ -70,9 +61,9 @@ int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < folder->n; i++) {
 		const struct hpcrun_source *s = &folder->sources[i];
-		r = file_layout(folder, &s->profile, layout_of_profile, ret, size);
+		r = file_layout(folder, &s->profile, false, ret, size);
 		if (r == 0)
-			r = file_layout(folder, &s->trace, layout_of_trace, ret, size);
+			r = file_layout(folder, &s->trace, true, ret, size);
 	}
 	return r;
 }

@@ -22,18 +22,14 @@ static const char profile_end[] = ".hpcrun", trace_end[] = ".hpctrace";
 
 /* ---- names ---- */
 
-static struct pm_bytes stem_of(struct pm_bytes name)
+struct pm_bytes hpcrun_file_stem(const struct hpcrun_file *file)
 {
+	struct pm_bytes name = pm_bytes_of(file->name);
 	if (pm_has_ending(name, profile_end))
 		name.len -= strlen(profile_end);
 	else if (pm_has_ending(name, trace_end))
 		name.len -= strlen(trace_end);
 	return name;
-}
-
-struct pm_bytes hpcrun_file_stem(const struct hpcrun_file *file)
-{
-	return stem_of(pm_bytes_of(file->name));
 }
 
 const struct hpcrun_file *hpcrun_source_file(const struct hpcrun_source *s)

@@ -236,24 +236,19 @@ static int by_vaddr(const void *a, const void *b, void *modules)
 	return (*x > *y) - (*x < *y);
 }
 
-static int sort_addresses(struct finder *f)
-{
-	size_t n = f->modules->n;
-	f->by_address = calloc(n + 1, sizeof(*f->by_address));
-	if (!f->by_address)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		f->by_address[i] = (uint32_t)i;
-	return pm_sort_with(f->by_address, n, sizeof(*f->by_address), by_vaddr, f->modules->items);
-}
-
 /* 0 or -ENOMEM. `modules` must outlive it. */
 static int finder_init(struct finder *f, const struct hpcrun_modules *modules, bool nodes_have_ids)
 {
 	bool is_new;
 	*f = (struct finder){.modules = modules};
-	if (!nodes_have_ids)
-		return sort_addresses(f);
+	if (!nodes_have_ids) {
+		f->by_address = calloc(modules->n + 1, sizeof(*f->by_address));
+		for (size_t i = 0; i < modules->n && f->by_address; i++)
+			f->by_address[i] = (uint32_t)i;
+		return f->by_address ? pm_sort_with(f->by_address, modules->n,
+					       sizeof(*f->by_address), by_vaddr, modules->items)
+				     : -ENOMEM;
+	}
 	f->in_order = true;
 	for (size_t i = 0; i < modules->n; i++)
 		f->in_order &= modules->items[i].id == i + 1;
@@ -265,19 +260,14 @@ static int finder_init(struct finder *f, const struct hpcrun_modules *modules, b
 	return 0;
 }
 
-/* The last module that begins at or before the address. */
-static uint32_t find_address(const struct finder *f, uint64_t address)
-{
-	size_t next = PM_LOWER_BOUND(
-		i, 0, f->modules->n, f->modules->items[f->by_address[i]].vaddr <= address);
-	return next ? f->by_address[next - 1] : UINT32_MAX;
-}
-
 /* The module's index in the load map, or UINT32_MAX. */
 static uint32_t find_module(const struct finder *f, const struct hpcrun_node *node)
 {
-	if (f->by_address)
-		return find_address(f, node->ip);
+	if (f->by_address) { /* the last module that begins at or before the address */
+		size_t next = PM_LOWER_BOUND(
+			i, 0, f->modules->n, f->modules->items[f->by_address[i]].vaddr <= node->ip);
+		return next ? f->by_address[next - 1] : UINT32_MAX;
+	}
 	if (f->in_order)
 		return node->module - 1 < f->modules->n ? node->module - 1 : UINT32_MAX;
 	const uint32_t *index = pm_map_find(&f->by_id, node->module);

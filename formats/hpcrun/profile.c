@@ -351,12 +351,6 @@ static int read_identity(struct hpcrun_profile *p, struct pm_cur *c)
 	return 0;
 }
 
-static bool index_ends(struct pm_bytes index, uint64_t n_blocks, uint64_t n_values)
-{
-	const uint8_t *end = pm_bytes_row(index, n_blocks, HPCRUN_BLOCK_SIZE);
-	return pm_be32(end) == INDEX_END && pm_be64(end + 4) == n_values;
-}
-
 /* Values and index at `off`, if both fit and the index ends with its end mark. */
 static bool place_values(struct hpcrun_profile *p, struct pm_bytes b, uint64_t off,
 	uint64_t n_values, uint64_t n_blocks)
@@ -366,8 +360,10 @@ static bool place_values(struct hpcrun_profile *p, struct pm_bytes b, uint64_t o
 		return false;
 	s.index_off = off + s.values.len;
 	if (!pm_bytes_table(
-		    b, s.index_off, n_blocks + 1, HPCRUN_BLOCK_SIZE, HPCRUN_BLOCK_SIZE, &s.index) ||
-		!index_ends(s.index, n_blocks, n_values))
+		    b, s.index_off, n_blocks + 1, HPCRUN_BLOCK_SIZE, HPCRUN_BLOCK_SIZE, &s.index))
+		return false;
+	const uint8_t *end = pm_bytes_row(s.index, n_blocks, HPCRUN_BLOCK_SIZE);
+	if (pm_be32(end) != INDEX_END || pm_be64(end + 4) != n_values)
 		return false;
 	p->sparse = s;
 	return true;
@@ -474,25 +470,6 @@ static const char *const section_names[] = {"header", "load map", "context tree"
 
 /* ---- the footer ---- */
 
-static bool footer_at(const struct hpcrun_profile *p, uint64_t at)
-{
-	struct pm_bytes footer;
-	return pm_bytes_sub(p->file, at, FOOTER_SIZE, &footer) && pm_be64(footer.p + 0x60) == at &&
-		pm_be64(footer.p + 0x68) == FOOTER_MARK;
-}
-
-static void decode_footer(struct hpcrun_profile *p, uint64_t at)
-{
-	struct pm_bytes footer;
-	pm_bytes_sub(p->file, at, FOOTER_SIZE, &footer);
-	for (size_t i = 0; i < HPCRUN_SECTION_FOOTER; i++) {
-		p->sections[i].start = pm_be64(footer.p + 0x10 * i);
-		p->sections[i].end = pm_be64(footer.p + 0x10 * i + 8);
-	}
-	p->sections[HPCRUN_SECTION_FOOTER] = (struct hpcrun_section){at, at + FOOTER_SIZE};
-	p->has_footer = true;
-}
-
 /* The footer ends the file, except for junk appended by something else. */
 static void find_footer(struct reader *r)
 {
@@ -501,9 +478,18 @@ static void find_footer(struct reader *r)
 	if (len < FOOTER_SIZE)
 		return;
 	uint64_t at = (len - FOOTER_SIZE) / ALIGNMENT * ALIGNMENT;
-	for (; at > 0 && at + MOST_JUNK > len && !p->has_footer; at -= ALIGNMENT)
-		if (footer_at(p, at))
-			decode_footer(p, at);
+	for (; at > 0 && at + MOST_JUNK > len && !p->has_footer; at -= ALIGNMENT) {
+		struct pm_bytes footer;
+		if (!pm_bytes_sub(p->file, at, FOOTER_SIZE, &footer) ||
+			pm_be64(footer.p + 0x60) != at || pm_be64(footer.p + 0x68) != FOOTER_MARK)
+			continue;
+		for (size_t i = 0; i < HPCRUN_SECTION_FOOTER; i++) {
+			p->sections[i].start = pm_be64(footer.p + 0x10 * i);
+			p->sections[i].end = pm_be64(footer.p + 0x10 * i + 8);
+		}
+		p->sections[HPCRUN_SECTION_FOOTER] = (struct hpcrun_section){at, at + FOOTER_SIZE};
+		p->has_footer = true;
+	}
 	if (!p->has_footer)
 		return;
 	uint64_t end = p->sections[HPCRUN_SECTION_FOOTER].end;
@@ -606,33 +592,21 @@ static int read_header(struct reader *r)
 	return code == -ENOMEM ? code : 0;
 }
 
-static int read_modules(struct reader *r, struct hpcrun_epoch *e)
+/* The load map or the metric table. */
+static int read_table(struct reader *r, enum hpcrun_section_id i, struct hpcrun_epoch *e)
 {
 	struct pm_cur c;
-	if (!enter(r, HPCRUN_SECTION_MODULES, &c)) {
-		report_missing(r, HPCRUN_SECTION_MODULES);
+	if (!enter(r, i, &c)) {
+		report_missing(r, i);
 		return 0;
 	}
+	bool modules = i == HPCRUN_SECTION_MODULES;
 	uint64_t start = c.at;
-	int code = hpcrun_modules_read(&c, &dialect_04, &e->modules);
-	leave(r, HPCRUN_SECTION_MODULES, &c, code == 0);
+	int code = modules ? hpcrun_modules_read(&c, &dialect_04, &e->modules)
+			   : hpcrun_metrics_read(&c, &dialect_04, &e->metrics);
+	leave(r, i, &c, code == 0);
 	if (code == -EINVAL)
-		report_cut(r, HPCRUN_SECTION_MODULES, start, &c, e->modules.n);
-	return code == -ENOMEM ? code : 0;
-}
-
-static int read_metrics(struct reader *r, struct hpcrun_epoch *e)
-{
-	struct pm_cur c;
-	if (!enter(r, HPCRUN_SECTION_METRICS, &c)) {
-		report_missing(r, HPCRUN_SECTION_METRICS);
-		return 0;
-	}
-	uint64_t start = c.at;
-	int code = hpcrun_metrics_read(&c, &dialect_04, &e->metrics);
-	leave(r, HPCRUN_SECTION_METRICS, &c, code == 0);
-	if (code == -EINVAL)
-		report_cut(r, HPCRUN_SECTION_METRICS, start, &c, e->metrics.n);
+		report_cut(r, i, start, &c, modules ? e->modules.n : e->metrics.n);
 	return code == -ENOMEM ? code : 0;
 }
 
@@ -710,17 +684,6 @@ static bool knows_the_way(const struct reader *r, enum hpcrun_extent extent)
 	return r->sound[HPCRUN_SECTION_DICTIONARY] && r->sound[HPCRUN_SECTION_SPARSE];
 }
 
-static int read_tables(struct reader *r)
-{
-	struct hpcrun_epoch *e = add_epoch(r->p);
-	if (!e)
-		return -ENOMEM;
-	int code = read_modules(r, e);
-	if (code == 0)
-		read_nodes(r, e);
-	return code == 0 ? read_metrics(r, e) : code;
-}
-
 /* Reads everything after the magic number. 0 or -ENOMEM. */
 static int read_sections(
 	struct hpcrun_profile *p, enum hpcrun_extent extent, const struct hpcrun_report *report)
@@ -739,11 +702,16 @@ static int read_sections(
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
 			"the footer is missing: the run was killed");
-	if (!knows_the_way(&r, extent))
-		code = read_tables(&r);
-	else if (extent == HPCRUN_METRICS) {
+	bool all = !knows_the_way(&r, extent);
+	if (all || extent == HPCRUN_METRICS) {
 		struct hpcrun_epoch *e = add_epoch(p);
-		code = e ? read_metrics(&r, e) : -ENOMEM;
+		code = e ? 0 : -ENOMEM;
+		if (code == 0 && all)
+			code = read_table(&r, HPCRUN_SECTION_MODULES, e);
+		if (code == 0 && all)
+			read_nodes(&r, e);
+		if (code == 0)
+			code = read_table(&r, HPCRUN_SECTION_METRICS, e);
 	}
 	if (code == 0)
 		code = read_dictionary(&r);
@@ -859,17 +827,12 @@ const struct hpcrun_metric *hpcrun_value_metric(
 
 /* ---- epochs ---- */
 
-static uint64_t cells_of(const struct hpcrun_epoch *e)
-{
-	return e->nodes.n * e->nodes.n_values;
-}
-
 static bool next_in_epochs(struct hpcrun_values *v, struct hpcrun_value *ret)
 {
 	const struct hpcrun_profile *p = v->profile;
 	while (v->epoch < p->n_epochs) {
 		const struct hpcrun_nodes *nodes = &p->epochs[v->epoch].nodes;
-		uint64_t cells = cells_of(&p->epochs[v->epoch]);
+		uint64_t cells = nodes->n * nodes->n_values;
 		if (v->at - v->before >= cells) {
 			v->before += cells;
 			v->epoch++;

@@ -366,8 +366,6 @@ static const struct pm_column dictionary_columns[] = {
 
 /* ==== tables of a trace ==== */
 
-#define OF_A_TRACE .start = trace_start, .done = raw_done
-
 /* ---- header ---- */
 
 struct field {
@@ -429,22 +427,12 @@ static const struct pm_column trace_columns[] = {
 	PM_COLUMN_IF(struct sample, metric, "metric_id", has_metric),
 };
 
-/* Of a trace (raw_trace.c): header and samples. */
-static struct pm_table trace_header_table(struct hpcrun_folder *folder, uint32_t thread)
-{
-	static const struct pm_sheet sheet =
-		PM_SHEET(NULL, trace_header_columns, trace_header_record, OF_A_TRACE);
-	return pm_sheet_table(&sheet, folder, thread);
-}
-
-static struct pm_table trace_table(struct hpcrun_folder *folder, uint32_t thread, uint64_t n)
-{
-	static const struct pm_sheet sheet =
-		PM_SHEET(NULL, trace_columns, trace_record, OF_A_TRACE, .dense = true);
-	struct pm_table table = pm_sheet_table(&sheet, folder, thread);
-	table.end = n;
-	return table;
-}
+static const struct pm_sheet trace_sheets[] = {
+	PM_SHEET("raw/traceheader.csv", trace_header_columns, trace_header_record,
+		.start = trace_start, .done = raw_done),
+	PM_SHEET("raw/trace.csv", trace_columns, trace_record, .start = trace_start,
+		.done = raw_done, .dense = true),
+};
 
 /*
  * ==== files.csv ====
@@ -538,17 +526,6 @@ static unsigned families_of(const struct hpcrun_thread *thread)
 	return 0;
 }
 
-static int trace_document(struct hpcrun_folder *folder, const struct hpcrun_thread *thread,
-	uint32_t index, uint32_t k, struct pm_named_doc *ret)
-{
-	if (k > 1 || !thread->has_trace)
-		return 0;
-	ret->path = k == 0 ? "raw/traceheader.csv" : "raw/trace.csv";
-	ret->doc = pm_doc_csv(k == 0 ? trace_header_table(folder, index)
-				     : trace_table(folder, index, thread->trace.n));
-	return 1;
-}
-
 int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *who, uint32_t thread,
 	uint32_t k, struct pm_named_doc *ret)
 {
@@ -560,5 +537,10 @@ int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *w
 		*ret = pm_sheet_document(&tables[i].sheet, folder, thread);
 		return 1;
 	}
-	return trace_document(folder, &who->items[thread], thread, k, ret);
+	if (k > 1 || !who->items[thread].has_trace)
+		return 0;
+	*ret = pm_sheet_document(&trace_sheets[k], folder, thread);
+	if (k == 1)
+		ret->doc.table.end = who->items[thread].trace.n;
+	return 1;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
@@ -24,13 +25,6 @@ enum { MAGIC_SIZE = 24, FLAGS_SIZE = 8, RECORD_SIZE = 12, LONG_RECORD_SIZE = 16 
 /* Range of times in microseconds since 1970 in a file without a magic: 1973 to 2255. */
 #define EARLIEST 1e14
 #define LATEST   9e15
-
-static bool has_magic(struct pm_bytes file)
-{
-	struct pm_bytes begin;
-	return pm_bytes_sub(file, 0, strlen(MAGIC), &begin) &&
-		pm_bytes_equal(begin, pm_bytes_of(MAGIC));
-}
 
 /* Traces without a valid header are empty: without it, records cannot be located. */
 static int read_flags(
@@ -86,7 +80,7 @@ static int read_any(
 	if (file.len == 0)
 		return pm_error_set(err, -EINVAL, name, PM_NO_OFFSET,
 			"is empty: the run ended before anything was written");
-	if (has_magic(file)) {
+	if (pm_begins_with(file, MAGIC)) {
 		int r = read_header(t, file, name, err);
 		t->n = r == 0 ? (file.len - t->start) / t->size : 0;
 		return r;

@@ -232,14 +232,6 @@ int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_aren
 	return r;
 }
 
-static void metric_names_done(struct hpcrun_metric_names *n)
-{
-	pm_strtab_done(&n->names);
-	pm_arena_done(&n->arena);
-	free(n->flags);
-	*n = (struct hpcrun_metric_names){.flags = NULL};
-}
-
 /* ==== nodes ==== */
 
 enum {
@@ -265,17 +257,6 @@ static bool is_node(const struct hpcrun_trie_node *a, const struct hpcrun_trie_n
 {
 	return a->ip == b->ip && a->parent == b->parent && a->module == b->module &&
 		a->kind == b->kind;
-}
-
-static int add_node(struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
-{
-	if (t->n >= PM_LIMIT_ITEMS ||
-		pm_list_room(&t->nodes, t->n, &t->nodes_room, sizeof(*t->nodes)) < 0 ||
-		pm_list_room(&t->tallies, t->n, &t->tallies_room, sizeof(*t->tallies)) < 0)
-		return -ENOMEM;
-	t->tallies[t->n] = (struct hpcrun_tally){.visits = 0};
-	t->nodes[t->n++] = *node;
-	return 0;
 }
 
 /* ---- many nodes ---- */
@@ -307,16 +288,6 @@ static void hash_next(struct walk *w)
 		pm_hash_u64(pm_hash_u64(above ^ n->ip) + ((uint64_t)n->module << 2 | n->kind));
 }
 
-static void fetch_node(const struct walk *w, uint32_t i)
-{
-	const struct pm_prints *prints = &w->trie->prints;
-	uint32_t hash = (uint32_t)w->hashes[i];
-	size_t at = pm_prints_first(prints, hash);
-	uint32_t node = pm_prints_at(prints, hash, &at);
-	if (node != UINT32_MAX)
-		__builtin_prefetch(&w->trie->nodes[node]);
-}
-
 /* Looks a node up, and adds it where that is wanted. -ENOMEM. */
 static int take_node(const struct walk *w, uint32_t i)
 {
@@ -332,10 +303,15 @@ static int take_node(const struct walk *w, uint32_t i)
 	w->ret[i] = found;
 	if (found != UINT32_MAX || !w->grow)
 		return 0;
-	if (add_node(w->grow, &node) < 0)
+	struct hpcrun_trie *g = w->grow;
+	if (g->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&g->nodes, g->n, &g->nodes_room, sizeof(*g->nodes)) < 0 ||
+		pm_list_room(&g->tallies, g->n, &g->tallies_room, sizeof(*g->tallies)) < 0)
 		return -ENOMEM;
-	pm_prints_put(&w->grow->prints, at, hash, t->n - 1);
-	w->ret[i] = t->n - 1;
+	pm_prints_put(&g->prints, at, hash, g->n);
+	g->tallies[g->n] = (struct hpcrun_tally){.visits = 0};
+	g->nodes[g->n] = node;
+	w->ret[i] = g->n++;
 	return 0;
 }
 
@@ -352,6 +328,7 @@ static bool is_next(const struct walk *w, uint32_t i)
 /* The nodes from `first` on, in two stages: slots are prefetched, then the nodes they name. */
 static int take_nodes(struct walk *w, uint32_t first)
 {
+	const struct pm_prints *prints = &w->trie->prints;
 	while (w->n_hashed < first)
 		hash_next(w);
 	for (uint64_t i = first; i < (uint64_t)w->n + 2 * STAGE; i++) {
@@ -359,10 +336,15 @@ static int take_nodes(struct walk *w, uint32_t first)
 			return -ENOMEM;
 		if (i < w->n) {
 			hash_next(w);
-			pm_prints_prefetch(&w->trie->prints, (uint32_t)w->hashes[i]);
+			pm_prints_prefetch(prints, (uint32_t)w->hashes[i]);
 		}
-		if (i >= first + STAGE && i - STAGE < w->n)
-			fetch_node(w, (uint32_t)i - STAGE);
+		if (i >= first + STAGE && i - STAGE < w->n) {
+			uint32_t hash = (uint32_t)w->hashes[i - STAGE];
+			size_t at = pm_prints_first(prints, hash);
+			uint32_t node = pm_prints_at(prints, hash, &at);
+			if (node != UINT32_MAX)
+				__builtin_prefetch(&w->trie->nodes[node]);
+		}
 		if (i >= first + 2 * STAGE && take_node(w, (uint32_t)i - 2 * STAGE) < 0)
 			return -ENOMEM;
 	}
@@ -547,7 +529,9 @@ void hpcrun_trie_settle(struct hpcrun_trie *t)
 void hpcrun_trie_done(struct hpcrun_trie *t)
 {
 	hpcrun_trie_settle(t);
-	metric_names_done(&t->metrics);
+	pm_strtab_done(&t->metrics.names);
+	pm_arena_done(&t->metrics.arena);
+	free(t->metrics.flags);
 	pm_strtab_done(&t->modules);
 	pm_arena_done(&t->arena);
 	free(t->nodes);
