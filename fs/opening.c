@@ -93,11 +93,15 @@ static struct pmfs_listing listing_of(const struct pmfs_options *o)
 /* With the options that an open profile may refuse. */
 static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
 {
-	bool asks = o->metric || o->iterations || o->values;
+	bool asks = o->metric || o->iterations || o->values || o->derived;
+	const struct pmfs_columns *columns;
 	int r = asks ? pm_profile_ready(in->profile, err) : 0;
 	pmfs_model_set_listing(in->model, listing_of(o));
+	pmfs_model_set_definitions(in->model, o->derived);
 	if (r == 0 && o->metric)
 		r = pmfs_model_lead_with(in->model, o->metric, err);
+	if (r == 0 && o->derived && (r = pmfs_model_column_names(in->model, &columns, err)) == 0)
+		r = pmfs_definitions_check(o->derived, columns, err);
 	if (r < 0 || !o->iterations)
 		return r;
 	pmfs_model_set_iterations(in->model, o->iterations);
@@ -152,6 +156,7 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 		.shelf = {.open = open_options(o),
 			.format = o->format,
 			.metric = o->metric,
+			.derived = o->derived,
 			.filters = o->filters,
 			.n_filters = o->n_filters,
 			.cache_bytes = o->cache_bytes}};
@@ -180,6 +185,8 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 		pmfs_model_set_iterations(ret->model, o->iterations);
 	if (r == 0)
 		pmfs_model_set_listing(ret->model, listing_of(o));
+	if (r == 0)
+		pmfs_model_set_definitions(ret->model, o->derived);
 	return r;
 }
 

@@ -172,6 +172,9 @@ bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret)
 
 void pmfs_options_done(struct pmfs_options *o)
 {
+	for (uint32_t i = 0; o->derived && i < o->derived->n; i++)
+		pm_formula_done(&o->derived->items[i].formula);
+	free(o->derived);
 	free(o->fuse);
 	free(o->sources);
 	free(o->words);

@@ -194,11 +194,60 @@ static bool take_filter(struct pmfs_options *o, const char *option, bool *ret_go
 	return false;
 }
 
+/* A name as stems are: lower case letters, digits and `_`, the first one a letter. */
+static bool is_stem(struct pm_bytes name)
+{
+	bool good = name.len > 0 && name.len <= 60 && name.p[0] >= 'a' && name.p[0] <= 'z';
+	for (size_t i = 0; good && i < name.len; i++)
+		good = (name.p[i] >= 'a' && name.p[i] <= 'z') ||
+			(name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '_';
+	return good;
+}
+
+/* The value of `derive=NAME=FORMULA`. */
+static bool take_definition(struct pmfs_options *o, const char *option, const char *value)
+{
+	const char *equals = strchr(value, '=');
+	struct pmfs_definition d = {.name = {(const uint8_t *)value, 0}};
+	struct pm_formula_fault fault;
+	bool named = false;
+	if (!o->derived)
+		o->derived = calloc(1, sizeof(*o->derived));
+	if (!o->derived)
+		return false;
+	d.name.len = equals ? (size_t)(equals - value) : 0;
+	bool good = is_stem(d.name) && o->derived->n < PM_LIMIT_DERIVED;
+	for (uint32_t i = 0; good && i < o->derived->n; i++)
+		good = !pm_bytes_equal(d.name, o->derived->items[i].name);
+	if (!good) {
+		pmfs_log(
+			"-o %s: NAME=FORMULA is expected, like ipc=papi_tot_ins/papi_tot_cyc, with a new NAME (a-z, 0-9, _; at most 100 of 60 letters)",
+			option);
+		return false;
+	}
+	d.text = pm_bytes_of(equals + 1);
+	int r = pm_formula_read(d.text, &d.formula, &fault);
+	if (r == -EINVAL)
+		pmfs_log("-o derive=%.*s: at letter %zu of the formula%s%.20s: expected %s",
+			(int)d.name.len, (const char *)d.name.p, fault.at + 1,
+			fault.at < d.text.len ? ", " : "", equals + 1 + fault.at, fault.expected);
+	if (r < 0)
+		return false;
+	for (uint32_t i = 0; i < d.formula.n; i++)
+		named |= d.formula.ops[i].kind == PM_OP_NAME;
+	o->derived->items[o->derived->n++] = d;
+	if (!named)
+		pmfs_log("-o %s: no metric is named in it", option);
+	return named;
+}
+
 static bool parse_one(struct pmfs_options *o, char *option)
 {
 	bool good;
 	if (take_filter(o, option, &good))
 		return good;
+	if (strncmp(option, "derive=", 7) == 0)
+		return take_definition(o, option, option + 7);
 	if (take_plain(o, option)) {
 		o->foreground |= o->debug;
 		return true;

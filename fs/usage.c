@@ -41,6 +41,8 @@ const char pmfs_usage[] =
 	"    -o values=FIELD     trace events: a number of `args` (several: FIELD\\,FIELD) is a quantity\n"
 	"    -o focus=PATTERN    call paths on which a function matches (also ignore=, hide=, from=;\n"
 	"                        several, in their order; a comma in PATTERN is \\,)\n"
+	"    -o derive=NAME=FORMULA  a metric computed in each row, like ipc=papi_tot_ins/papi_tot_cyc\n"
+	"                        (several; a comma in FORMULA is \\,)\n"
 	"    -o tsv              list tables as TSV, too: X.tsv beside X.csv, otherwise found by name\n"
 	"    -o parquet          --extract writes each X.csv as X.parquet, too\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"

@@ -98,13 +98,22 @@ static int add_cost(struct header *h, const struct pmfs_costs *costs, const stru
 static int make_header(struct pmfs_costs *costs, unsigned which)
 {
 	struct header h = {.arena = &costs->arena};
-	h.names = pm_arena_array(
-		h.arena, (size_t)costs->n * MOST_OF_COST + MOST_AROUND, sizeof(char *));
+	h.names = pm_arena_array(h.arena,
+		(size_t)costs->n * MOST_OF_COST + (size_t)costs->n_derived * PMFS_DERIVED_CELLS +
+			MOST_AROUND,
+		sizeof(char *));
 	int r = h.names ? 0 : -ENOMEM;
 	for (const char *const *name = around[which].before; r == 0 && *name; name++)
 		h.names[h.n++] = *name;
 	for (uint32_t i = 0; r == 0 && i < costs->n; i++)
 		r = add_cost(&h, costs, &costs->costs[i]);
+	for (uint32_t i = 0; r == 0 && i < costs->n_derived; i++) {
+		static const char *const ends[PMFS_DERIVED_CELLS] = {
+			"_base", "", "_diff", "_ratio"};
+		for (unsigned k = 0; k < PMFS_DERIVED_CELLS; k++)
+			add(&h, costs->derived[i].name, ends[k]);
+		r = h.failed ? -ENOMEM : 0;
+	}
 	for (const char *const *name = around[which].after; r == 0 && *name; name++)
 		h.names[h.n++] = *name;
 	costs->columns[which] = h.names;

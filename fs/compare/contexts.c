@@ -56,6 +56,9 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 		struct pmfs_pair pair = union_pair(u, i, k);
 		cells = pmfs_pair_cells(u->costs, k, &pair, cells);
 	}
+	const double *const mean[PMFS_N_SIDES] = {u->mean[PMFS_BASE] + (size_t)i * u->costs->n,
+		u->mean[PMFS_OTHER] + (size_t)i * u->costs->n};
+	cells = pmfs_compared_derived_cells(u->costs, mean, cells);
 	pmfs_set_known(cells++, base, 0);
 	pmfs_set_known(cells++, other ? other : base, 0);
 	pmfs_set_kind(cells++, frame);

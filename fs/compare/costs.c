@@ -16,13 +16,14 @@ struct building {
 	struct pmfs_compare *compare;
 	struct pmfs_costs *costs;
 	struct pm_strtab names, stems; /* index of the cost; of the quantity */
-	size_t room;
+	size_t room, room_derived;
 };
 
 static void costs_free(void *part)
 {
 	struct pmfs_costs *k = part;
 	pm_arena_done(&k->arena);
+	free(k->derived);
 	free(k->costs);
 	free(k);
 }
@@ -94,6 +95,43 @@ static int add_column(
 	return 0;
 }
 
+static uint32_t find_derived(const struct pmfs_costs *k, const char *name)
+{
+	uint32_t i = 0;
+	while (i < k->n_derived && strcmp(k->derived[i].name, name) != 0)
+		i++;
+	return i < k->n_derived ? i : PM_NONE;
+}
+
+/* A derived column of a run, whose columns are costs by now. */
+static int add_derived(struct building *b, const struct pmfs_compared_run *run,
+	const struct pmfs_columns *c, const struct pmfs_derived *derived)
+{
+	struct pmfs_costs *k = b->costs;
+	uint32_t n = derived->formula.n;
+	if (find_derived(k, derived->name) != PM_NONE)
+		return 0;
+	if (pm_list_room(&k->derived, k->n_derived, &b->room_derived, sizeof(*k->derived)) < 0)
+		return -ENOMEM;
+	struct pm_op *ops = pm_arena_array(&k->arena, n, sizeof(*ops));
+	struct pmfs_compared_derived *to = &k->derived[k->n_derived];
+	*to = (struct pmfs_compared_derived){
+		copy(b, derived->name), copy(b, derived->base), {n, ops}};
+	if (!ops || !to->name || !to->base)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		ops[i] = derived->formula.ops[i];
+		if (ops[i].kind != PM_OP_NAME)
+			continue;
+		uint32_t leaf = ops[i].leaf;
+		ops[i].leaf = leaf < c->n
+			? run->cost[leaf]
+			: find_derived(k, c->derived[leaf - c->n].name) | PMFS_LEAF_DERIVED;
+	}
+	k->n_derived++;
+	return 0;
+}
+
 static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmfs_model *m,
 	struct pm_error *err)
 {
@@ -108,6 +146,8 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 		return pmfs_compare_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
 		r = add_column(b, &columns->columns[i], run->side, &run->cost[i]);
+	for (uint32_t i = 0; r == 0 && i < columns->n_derived && !b->costs->shares; i++)
+		r = add_derived(b, run, columns, &columns->derived[i]);
 	b->costs->n_self += columns->n_self > 0;
 	b->costs->has_lines &= p->has_lines;
 	b->costs->has_modules &= p->has_modules || p->module_end;
@@ -199,6 +239,12 @@ static int put_in_order(struct pmfs_costs *k)
 	for (uint32_t i = 0; good && i < k->n_runs; i++)
 		for (uint32_t j = 0; j < k->runs[i].n_columns && !k->runs[i].broken; j++)
 			k->runs[i].cost[j] = place[k->runs[i].cost[j]];
+	for (uint32_t i = 0; good && i < k->n_derived; i++)
+		for (uint32_t j = 0; j < k->derived[i].formula.n; j++) {
+			struct pm_op *op = &k->derived[i].formula.ops[j];
+			if (op->kind == PM_OP_NAME && !(op->leaf & PMFS_LEAF_DERIVED))
+				op->leaf = place[op->leaf];
+		}
 	if (good) {
 		free(k->costs);
 		k->costs = sorted;

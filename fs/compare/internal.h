@@ -20,6 +20,15 @@ struct pmfs_cost {
 	bool has[PMFS_N_SIDES];          /* each run of the side has it, so there is a mean */
 };
 
+/* A derived column, as the tables of the runs have it; its leaves are costs. */
+struct pmfs_compared_derived {
+	const char *name, *base; /* ipc_excl, ipc */
+	struct pm_formula formula;
+};
+
+/* In a leaf: it is a derived column, an earlier one. */
+#define PMFS_LEAF_DERIVED 0x80000000u
+
 struct pmfs_compared_run {
 	uint32_t number; /* index for the lender */
 	enum pmfs_side side;
@@ -46,6 +55,8 @@ enum pmfs_compare_part {
 struct pmfs_costs {
 	uint32_t n, n_quantities;
 	struct pmfs_cost *costs;
+	uint32_t n_derived; /* none if tables have shares, which formulas are not of */
+	struct pmfs_compared_derived *derived;
 	uint32_t own;   /* exclusive cost or count of the primary quantity, or PM_NONE */
 	bool in_common; /* both sides have some column in common */
 	bool shares;    /* tables have shares of the total, not values */

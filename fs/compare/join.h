@@ -92,4 +92,14 @@ struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 /* value / base: 1 if they are equal, NaN if the result is not finite. */
 double pmfs_ratio(double base, double value);
 
+/* ---- derived.c ---- */
+
+/*
+ * Fills the cells of the derived columns, behind those of all costs. `mean` has the means of the
+ * row, costs->n a side; NULL: those of the whole. Returns the cell after them.
+ */
+struct pm_cell *pmfs_compared_derived_cells(const struct pmfs_costs *costs,
+	const double *const mean[PMFS_N_SIDES], struct pm_cell *cells);
+enum { PMFS_DERIVED_CELLS = 4 }; /* of each: baseline, other side, difference, ratio */
+
 #endif

@@ -1,6 +1,7 @@
 /* The joined tables as documents: functions, lines, modules, files, categories, callers. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/compare/flat.h"
 
@@ -82,7 +83,9 @@ static struct pm_cell *cost_cells(const struct pmfs_joined *j, uint32_t row, str
 		}
 		cells = pmfs_pair_cells(j->costs, i, &pair, cells);
 	}
-	return cells;
+	const double *const mean[PMFS_N_SIDES] = {j->mean[PMFS_BASE] + (size_t)row * j->costs->n,
+		j->mean[PMFS_OTHER] + (size_t)row * j->costs->n};
+	return pmfs_compared_derived_cells(j->costs, mean, cells);
 }
 
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -178,12 +181,44 @@ static int totals_columns(struct pm_table *table, struct pm_error *err)
 	return 0;
 }
 
+/*
+ * A derived metric, of the totals: those of own and of inclusive costs are the same, of which there
+ * is one.
+ */
+static int derived_total(const struct pmfs_costs *k, struct pm_rows *rows, struct pm_cell *cells,
+	struct pm_error *err)
+{
+	const double *const totals[PMFS_N_SIDES] = {NULL};
+	uint64_t i = rows->at - k->n_quantities;
+	while (i > 0 && i < k->n_derived && strcmp(k->derived[i - 1].base, k->derived[i].base) == 0)
+		i++;
+	if (i >= k->n_derived)
+		return 0;
+	struct pm_cell *all = calloc((size_t)k->n_derived * PMFS_DERIVED_CELLS, sizeof(*all));
+	if (!all)
+		return pmfs_compare_no_memory(err);
+	pmfs_compared_derived_cells(k, totals, all);
+	const struct pm_cell *of = all + i * PMFS_DERIVED_CELLS;
+	bool repeated = pmfs_compare_repeated(k);
+	rows->row = k->n_quantities + i;
+	rows->at = rows->row + 1;
+	for (uint32_t column = 0; column < rows->table->n_columns; column++)
+		pm_set_empty(&cells[column]);
+	pm_set_text(&cells[0], pm_bytes_of(k->derived[i].base));
+	cells[1] = of[0];
+	cells[repeated ? 3 : 2] = of[1];
+	cells[repeated ? 5 : 3] = of[2];
+	cells[repeated ? 6 : 4] = of[3];
+	free(all);
+	return 1;
+}
+
 static int totals_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pmfs_costs *k;
 	int r = pmfs_compare_costs(pmfs_compare_of(rows->table->self), &k, err);
 	if (r < 0 || rows->at >= k->n_quantities)
-		return r;
+		return r < 0 ? r : derived_total(k, rows, cells, err);
 	uint32_t quantity = (uint32_t)rows->at;
 	const struct pmfs_sample *base = &k->whole[PMFS_BASE][quantity];
 	const struct pmfs_sample *other = &k->whole[PMFS_OTHER][quantity];

@@ -44,7 +44,8 @@ struct pmfs_shelf {
 	struct slot *slots;
 	uint32_t leaving; /* the first slot with pending releases */
 	struct opened *dead;
-	bool has_metric; /* atomic: a run has options.metric */
+	bool has_metric;                    /* atomic: a run has options.metric */
+	bool has_derived[PM_LIMIT_DERIVED]; /* atomic: a run has columns of the definition */
 };
 
 static void close_opened(struct pm_profile *p)
@@ -128,9 +129,19 @@ struct build {
 /* A run without that quantity uses its own primary quantity. */
 static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 {
+	const struct pmfs_definitions *derived = o->shelf->options.derived;
+	const struct pmfs_columns *c;
 	o->model = pmfs_filter_model_new(o->profile);
 	if (!o->model)
 		return pm_error_plain(err, -ENOMEM);
+	pmfs_model_set_definitions(o->model, derived);
+	if (derived && pmfs_model_column_names(o->model, &c, NULL) == 0)
+		for (uint32_t i = 0; i < c->n_derived; i++)
+			for (uint32_t k = 0; k < derived->n; k++)
+				if (pm_bytes_equal(derived->items[k].name,
+					    pm_bytes_of(c->derived[i].base)))
+					__atomic_store_n(
+						&o->shelf->has_derived[k], true, __ATOMIC_RELAXED);
 	int r = metric ? pmfs_model_lead_with(o->model, metric, NULL) : 0;
 	if (metric && r == 0)
 		__atomic_store_n(&o->shelf->has_metric, true, __ATOMIC_RELAXED);
@@ -138,12 +149,20 @@ static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	pmfs_model_free(o->model);
 	o->model = pmfs_filter_model_new(o->profile);
-	return o->model ? 0 : pm_error_plain(err, -ENOMEM);
+	if (!o->model)
+		return pm_error_plain(err, -ENOMEM);
+	pmfs_model_set_definitions(o->model, derived);
+	return 0;
 }
 
 bool pmfs_shelf_lacks_metric(const struct pmfs_shelf *s)
 {
 	return s->options.metric && !__atomic_load_n(&s->has_metric, __ATOMIC_RELAXED);
+}
+
+bool pmfs_shelf_lacks_derived(const struct pmfs_shelf *s, uint32_t definition)
+{
+	return !__atomic_load_n(&s->has_derived[definition], __ATOMIC_RELAXED);
 }
 
 static int open_run(struct opened *o, uint32_t run, struct pm_error *err)

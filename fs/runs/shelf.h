@@ -16,6 +16,7 @@ struct pmfs_shelf_options {
 	struct pm_open_options open; /* `cache` is not used: each run has its own */
 	const char *format;          /* name of the format, or NULL: the most likely one */
 	const char *metric;          /* the primary quantity of runs that have it, or NULL */
+	const struct pmfs_definitions *derived; /* or NULL */
 	const struct pmfs_filter_what *filters; /* of each run, n_filters of them */
 	unsigned n_filters;
 	uint64_t cache_bytes; /* limit for runs that are not in use */
@@ -38,6 +39,9 @@ void pmfs_shelf_release(struct pmfs_shelf *s, uint32_t run);
 
 /* No run that was opened has the quantity of options.metric. */
 bool pmfs_shelf_lacks_metric(const struct pmfs_shelf *s);
+
+/* No run that was opened has a column of that definition of options.derived. */
+bool pmfs_shelf_lacks_derived(const struct pmfs_shelf *s, uint32_t definition);
 
 /* Why the run could not be opened; NULL if it can be opened, or if that has not been tried. */
 const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);

@@ -322,6 +322,13 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);
 		pm_text_str(out, ": each run's own comes first\n");
 	}
+	const struct pmfs_definitions *derived = e->options.shelf.derived;
+	for (uint32_t i = 0; derived && i < derived->n; i++)
+		if (pmfs_shelf_lacks_derived(e->shelf, i)) {
+			pm_text_str(out, "no run has the quantities of -o derive=");
+			pmfs_add_cut(out, derived->items[i].name, NAME_WIDTH);
+			pm_text_str(out, "\n");
+		}
 	if (r == 0 && (r = add_proposal(out, e, facts)) < 0)
 		return pmfs_ensemble_no_memory(err);
 	if (!scales)

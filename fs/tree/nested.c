@@ -104,11 +104,13 @@ static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error 
 	if (r == -ENOMEM)
 		return pm_error_plain(err, r);
 	struct pmfs_listing listing = pmfs_model_listing(n->model);
+	const struct pmfs_definitions *definitions = pmfs_model_definitions(n->model);
 	pmfs_model_free(n->model);
 	n->model = pmfs_filter_model_new(n->profile);
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
 	pmfs_model_set_listing(n->model, listing);
+	pmfs_model_set_definitions(n->model, definitions);
 	return 0;
 }
 
@@ -121,6 +123,7 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 		return pm_error_plain(err, -ENOMEM);
 	int r = 0;
 	pmfs_model_set_listing(n->model, pmfs_model_listing(b->t->model));
+	pmfs_model_set_definitions(n->model, pmfs_model_definitions(b->t->model));
 	if (b->t->shape->apart)
 		r = model_apart(n, pmfs_model_wish(b->t->model), err);
 	else

@@ -35,6 +35,16 @@
 /* Iterations of -o iterations, 120 bytes each. A function with more calls is not an iteration. */
 #define PM_LIMIT_ITERATIONS ((uint32_t)1 << 20)
 
+/*
+ * Steps of a formula, and how many of them may wait for what comes. METRICS.yaml of HPCToolkit adds
+ * up a few dozen; a page of text is no formula.
+ */
+#define PM_LIMIT_FORMULA       1000
+#define PM_LIMIT_FORMULA_DEPTH 100
+
+/* Metrics of -o derive: a command line. */
+#define PM_LIMIT_DERIVED 100
+
 /* Names of windows and other things that are not listed, while they are in use: 150 bytes each. */
 #define PM_LIMIT_UNLISTED ((uint32_t)1 << 16)
 

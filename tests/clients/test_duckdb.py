@@ -7,7 +7,7 @@ import collections
 import json
 import re
 
-from clients import Source, documented, driver, expect, expect_ranks, node_module
+from clients import Source, documented, driver, expect, expect_ranks, node_module, run
 
 node_module("@duckdb/node-api")
 
@@ -48,3 +48,17 @@ with Source("threads") as source:
         expect(len(queries) == 2, f"docs/remote.md has other queries: {queries}")
         for sums in json.loads(driver("duckdb.mjs", *queries)):
             expect_ranks(source, dict(sums), "DuckDB")
+    # A derived column is what SQL computes of the others.
+    incl = [c for c in columns if c.endswith("_incl")]
+    if len(incl) > 1:
+        a, b = (c[:-len("_incl")] for c in incl[:2])
+        formula = f"({a} + 2*{b})/{b}^2 - sqrt({a})"
+        for name in ("functions.csv", "contexts.csv", "callers.csv", "threads.csv"):
+            with open(source.path("derived.csv"), "w", encoding="utf-8") as file:
+                file.write(run(source.profmount, "-o", "derive=d=" + formula, "--cat", source.source, name))
+            for end in ("_excl", "_incl"):
+                of = formula.replace(a, f'"{a}{end}"::double').replace(b, f'nullif("{b}{end}"::double, 0)')
+                query = f"select d{end}::double, {of} from '{source.path('derived.csv')}'"
+                rows = json.loads(driver("duckdb.mjs", query))[0]
+                expect(rows and all(x == y or abs(x - y) <= 1e-15 * abs(y) for x, y in rows), f"{name}: d{end} of {query}: {rows[:5]}")
+        print(f"DuckDB: {formula}")

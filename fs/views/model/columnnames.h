@@ -40,4 +40,9 @@ int pmfs_naming_groups(struct pmfs_column_naming *n);
 int pmfs_naming_column(
 	struct pmfs_column_naming *n, const struct pm_metric *metric, struct pmfs_column *ret);
 
+/* ---- derived.c ---- */
+
+/* Fills c->derived, as far as its columns can be computed. 0 or -ENOMEM. */
+int pmfs_derive(const struct pmfs_definitions *d, struct pm_arena *arena, struct pmfs_columns *c);
+
 #endif

@@ -211,7 +211,9 @@ static int fill_columns(struct pmfs_model *m, struct pmfs_column_naming *n, bool
 	if (r < 0)
 		return r;
 	put_in_order(c, columns, lead);
-	bool good = make_slots(&part->arena, c) == 0 && list_self(n->metrics, &part->arena, c) == 0;
+	bool good = make_slots(&part->arena, c) == 0 &&
+		list_self(n->metrics, &part->arena, c) == 0 &&
+		pmfs_derive(pmfs_model_definitions(m), &part->arena, c) == 0;
 	return good ? 0 : pmfs_no_memory(err);
 }
 

@@ -58,7 +58,7 @@ static int make_header(struct headers *m, const struct pmfs_columns *c, struct h
 {
 	uint32_t n_suffixes = count_names(h->suffixes), at;
 	size_t most = (size_t)count_names(h->before) + count_names(h->after) +
-		(size_t)c->n * n_suffixes + c->n_self;
+		(size_t)c->n * n_suffixes + c->n_self + c->n_derived;
 	const char **names = pm_arena_array(&m->arena, most, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
@@ -73,6 +73,8 @@ static int make_header(struct headers *m, const struct pmfs_columns *c, struct h
 	}
 	for (uint32_t i = 0; h->suffixes == pmfs_suffixes_with_self && i < c->n_self; i++)
 		names[at++] = c->self[i].name;
+	for (uint32_t i = 0; !h->suffixes[0][0] && i < c->n_derived; i++)
+		names[at++] = c->derived[i].name;
 	h->n = copy_names(names, at, h->after);
 	h->names = names;
 	return 0;

@@ -14,6 +14,7 @@ struct pmfs_model {
 	struct pmfs_model *unfiltered; /* or NULL */
 	const char *wish;              /* the primary quantity that was asked for, or NULL */
 	const char *iterations;        /* the function whose calls are iterations, or NULL */
+	const struct pmfs_definitions *definitions; /* or NULL */
 	struct pmfs_listing listing;
 	struct pm_part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
@@ -93,6 +94,16 @@ void pmfs_model_set_listing(struct pmfs_model *m, struct pmfs_listing listing)
 struct pmfs_listing pmfs_model_listing(const struct pmfs_model *m)
 {
 	return m->listing;
+}
+
+void pmfs_model_set_definitions(struct pmfs_model *m, const struct pmfs_definitions *definitions)
+{
+	m->definitions = definitions;
+}
+
+const struct pmfs_definitions *pmfs_model_definitions(const struct pmfs_model *m)
+{
+	return m->definitions;
 }
 
 void pmfs_model_set_iterations(struct pmfs_model *m, const char *name)

@@ -6,8 +6,10 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 #define PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 
+#include "formats/common/formula.h"
 #include "formats/common/tap.h"
 #include "formats/common/text.h"
+#include "profmount/limits.h"
 #include "profmount/profile.h"
 
 /* A metric column: a number that a context, function or thread can have. */
@@ -38,6 +40,29 @@ struct pmfs_self_column {
 	uint32_t own;    /* the column of exclusive cost in flat tables */
 };
 
+/* A metric of -o derive. */
+struct pmfs_definition {
+	struct pm_bytes name, text;
+	struct pm_formula formula; /* over stems of columns and names of earlier definitions */
+};
+
+struct pmfs_definitions {
+	uint32_t n;
+	struct pmfs_definition items[PM_LIMIT_DERIVED];
+};
+
+/*
+ * A column whose cells are computed, where a row is rendered, from the other cells of the row:
+ * ipc_excl from those of own costs and counts, ipc_incl from those of inclusive costs and counts.
+ */
+struct pmfs_derived {
+	const char *name;     /* ipc_excl */
+	const char *base;     /* ipc */
+	struct pm_bytes text; /* ipc = papi_tot_ins/papi_tot_cyc */
+	enum pm_role role;
+	struct pm_formula formula; /* leaves: columns; from columns->n on: earlier derived ones */
+};
+
 /*
  * The columns of the primary quantity come first, then the others in database order; for each
  * quantity, exclusive before inclusive cost.
@@ -51,7 +76,9 @@ struct pmfs_columns {
 	bool has_counts;     /* some are plain counts */
 	uint32_t calls;      /* the count column named `calls`, or PM_NONE */
 	uint32_t n_self;
-	const struct pmfs_self_column *self;  /* in the order of the quantities */
+	const struct pmfs_self_column *self; /* in the order of the quantities */
+	uint32_t n_derived;
+	const struct pmfs_derived *derived;   /* behind those in tables */
 	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
 	uint32_t n_slots;
 };
@@ -115,6 +142,17 @@ struct pmfs_listing {
 };
 void pmfs_model_set_listing(struct pmfs_model *m, struct pmfs_listing listing);
 struct pmfs_listing pmfs_model_listing(const struct pmfs_model *m);
+
+/*
+ * Metrics that are derived: NULL, or outlives the model. Call before any other function. Columns
+ * are there as far as all names in a definition are quantities of the profile.
+ */
+void pmfs_model_set_definitions(struct pmfs_model *m, const struct pmfs_definitions *definitions);
+const struct pmfs_definitions *pmfs_model_definitions(const struct pmfs_model *m);
+
+/* -EINVAL if one has no column among these; `err` then says why, and lists the valid names. */
+int pmfs_definitions_check(
+	const struct pmfs_definitions *all, const struct pmfs_columns *c, struct pm_error *err);
 
 /* The function whose calls are iterations; see sums/iterations.h. NULL: none. Outlives the model.
  */
@@ -196,11 +234,14 @@ int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value 
 int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
 
-/* The same as cells, which are exact even for integers that do not fit into a double. */
+/*
+ * The same as cells, which are exact even for integers that do not fit into a double, and the
+ * n_derived cells behind them.
+ */
 int pmfs_run_row(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
 
-/* The same, followed by those of the n_self columns. */
+/* The same, with those of the n_self columns before the derived ones. */
 int pmfs_run_row_with_self(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
 
@@ -244,6 +285,16 @@ static inline struct pm_cell pmfs_cell(double value)
 {
 	return value == value ? pm_cell_f64(value) : pm_cell_empty();
 }
+
+/* The number in a cell, or NaN. */
+double pmfs_cell_number(const struct pm_cell *cell);
+
+/*
+ * Fills the n_derived cells of a row: its metric columns have `numbers` or, if that is NULL,
+ * `cells`.
+ */
+void pmfs_derived_cells(const struct pmfs_columns *c, const double *numbers,
+	const struct pm_cell *cells, struct pm_cell *derived);
 
 /*
  * The frame's name as shown in `name` columns (not a legal directory name): its own, or

@@ -145,8 +145,7 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 
 /* ---- by name ---- */
 
-/* `a, b, c`, or as many as an error has room for. */
-static void list_stems(const struct pmfs_columns *c, struct pm_text *out)
+void pmfs_list_stems(const struct pmfs_columns *c, struct pm_text *out)
 {
 	enum { ROOM = 420 };
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -173,7 +172,7 @@ int pmfs_primary_by_name(
 			*ret = c->columns[i].group;
 			return 0;
 		}
-	list_stems(c, &stems);
+	pmfs_list_stems(c, &stems);
 	struct pm_bytes list = pm_text_view(&stems);
 	int r = pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "no metric is named %.60s: %.*s",
 		name, (int)list.len, (const char *)list.p);

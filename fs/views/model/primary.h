@@ -23,4 +23,7 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 int pmfs_primary_by_name(
 	const struct pmfs_columns *c, const char *name, uint32_t *ret, struct pm_error *err);
 
+/* Appends `there are a, b, c`: as many stems as an error has room for. */
+void pmfs_list_stems(const struct pmfs_columns *c, struct pm_text *out);
+
 #endif

@@ -61,20 +61,11 @@ int pmfs_run_cells(
 	return r;
 }
 
-/* The number in a cell, or NaN. */
-static double number_in(const struct pm_cell *cell)
-{
-	return cell->kind == PM_CELL_F64    ? cell->f
-		: cell->kind == PM_CELL_U64 ? (double)cell->u
-		: cell->kind == PM_CELL_I64 ? (double)cell->i
-					    : NAN;
-}
-
 void pmfs_set_self(struct pm_cell *cell, double own, double nested)
 {
 	double self = isnan(nested) ? own : own - nested;
 	double rounding = ldexp(fabs(own), -40);
-	if (isnan(self) || fabs(self - number_in(cell)) <= rounding)
+	if (isnan(self) || fabs(self - pmfs_cell_number(cell)) <= rounding)
 		return;
 	if (fabs(self) <= rounding)
 		pm_set_empty(cell);
@@ -124,6 +115,8 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 	run_done(&run);
 	if (r == 0 && with_self && run.columns->n_self > 0)
 		r = fill_self(m, run.columns, context, cells, err);
+	if (r == 0)
+		pmfs_derived_cells(run.columns, NULL, cells, cells + n);
 	return r;
 }
 
@@ -145,10 +138,10 @@ int pmfs_run_self_cells(struct pmfs_model *m, uint32_t context, double *cells, s
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0 || (r = pmfs_run_cells(m, context, false, cells, err)) < 0 || c->n_self == 0)
 		return r;
-	struct pm_cell *row = malloc(((size_t)c->n + c->n_self) * sizeof(*row));
+	struct pm_cell *row = malloc(((size_t)c->n + c->n_self + c->n_derived) * sizeof(*row));
 	r = row ? pmfs_run_row_with_self(m, context, row, err) : pmfs_no_memory(err);
 	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
-		cells[c->self[k].own] = number_in(&row[c->n + k]);
+		cells[c->self[k].own] = pmfs_cell_number(&row[c->n + k]);
 	free(row);
 	return r;
 }

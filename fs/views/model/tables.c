@@ -38,7 +38,8 @@ struct pm_cell *pmfs_number_cells(
 		else
 			pm_set_empty(cells);
 	}
-	return cells;
+	pmfs_derived_cells(c, numbers, NULL, cells);
+	return cells + c->n_derived;
 }
 
 void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame)

@@ -5,12 +5,12 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/model/views.h"
 
-/* The table's columns: those of `before`, every metric column, those of `after`. */
+/* The table's columns: those of `before`, every metric and derived column, those of `after`. */
 int pmfs_table_with_metrics(struct pmfs_model *m, const struct pm_table_type *type,
 	const char *const *before, const char *const *after, struct pm_table *ret,
 	struct pm_error *err);
 
-/* The same with the _self columns behind the metric columns. */
+/* The same with the _self columns behind the metric columns, before the derived ones. */
 int pmfs_table_with_self(struct pmfs_model *m, const struct pm_table_type *type,
 	const char *const *before, const char *const *after, struct pm_table *ret,
 	struct pm_error *err);
@@ -19,7 +19,7 @@ int pmfs_table_with_self(struct pmfs_model *m, const struct pm_table_type *type,
 struct pm_table pmfs_table_plain(
 	struct pmfs_model *m, const struct pm_table_type *type, const char *const *columns);
 
-/* Fills one cell for each metric column. Returns the cell after the last. */
+/* Fills one cell for each metric and derived column. Returns the cell after the last. */
 struct pm_cell *pmfs_number_cells(
 	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells);
 

@@ -199,6 +199,9 @@ static int calls_of_format(struct pmfs_model *m, const struct pm_edges *edges,
 		if (add_native(part, &finder, &edges->edges[i], cells) < 0)
 			r = pmfs_no_memory(err);
 	}
+	/* The number that the table shows, for what is computed of its rows. */
+	for (uint32_t i = 0; c->calls != PM_NONE && i < part->sums.n; i++)
+		part->sums.cells[(size_t)i * c->n + c->calls] = (double)part->rows[i].calls;
 	pm_map_done(&finder.pairs);
 	pm_map_done(&finder.sites);
 	pm_map_done(&finder.edges);

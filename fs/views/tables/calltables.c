@@ -55,9 +55,12 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	*cells++ = id_cell(f, call->caller);
 	*cells++ = id_cell(f, call->callee);
 	pmfs_set_known(cells++, call->calls, PMFS_UNCOUNTED);
+	const double *numbers = c->cells + (size_t)i * c->columns->n;
 	for (uint32_t k = 0; k < c->columns->n; k++)
 		if (k != c->columns->calls)
-			*cells++ = pmfs_cell(c->cells[(size_t)i * c->columns->n + k]);
+			*cells++ = pmfs_cell(numbers[k]);
+	pmfs_derived_cells(c->columns, numbers, NULL, cells);
+	cells += c->columns->n_derived;
 	pmfs_set_known(cells++, call->line, 0);
 	*cells++ = pm_cell_lasting(c->tree->texts[call->file]);
 	*cells++ = name_cell(c->identity, call->caller);

@@ -1,4 +1,4 @@
-/* metrics.csv: every metric that can have values, with its column. */
+/* metrics.csv: every metric that can have values, with its column, and every derived column. */
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 
@@ -19,8 +19,17 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0 || (r = pmfs_model_column_names(m, &columns, err)) < 0)
 		return r;
-	if (rows->at >= metrics->n)
+	if (rows->at >= (uint64_t)metrics->n + columns->n_derived)
 		return 0;
+	if (rows->at >= metrics->n) {
+		const struct pmfs_derived *derived = &columns->derived[rows->at++ - metrics->n];
+		*cells++ = pm_cell_empty(); /* there are no values of it in values.csv */
+		*cells++ = pm_cell_str(derived->name);
+		*cells++ = pm_cell_empty();
+		*cells++ = pm_cell_str("derived");
+		*cells++ = pm_cell_text(derived->text);
+		return 1;
+	}
 	const struct pm_metric *metric = &metrics->metrics[rows->at++];
 	*cells++ = pm_cell_u64(metric->id);
 	*cells++ = pm_cell_str(column_name(columns, metric));

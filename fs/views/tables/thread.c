@@ -177,6 +177,9 @@ static int next_context(
 		} while (r > 0 && v->context == number);
 		set_selfs(p, context, cells + p->columns->n);
 	}
+	if (r >= 0 && context != PM_NONE)
+		pmfs_derived_cells(
+			p->columns, NULL, cells, cells + p->columns->n + p->columns->n_self);
 	*ret = context;
 	return r < 0 ? r : context != PM_NONE;
 }
@@ -191,7 +194,7 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	rows->at = p->values.at;
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
 	pm_set_u64(cells, pm_tree_number(p->tree, context));
-	cells += 1 + p->columns->n + p->columns->n_self;
+	cells += 1 + p->columns->n + p->columns->n_self + p->columns->n_derived;
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));

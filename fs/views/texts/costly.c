@@ -73,6 +73,42 @@ static void add_others(
 	pm_text_done(&one);
 }
 
+/* Of the totals, where own and inclusive costs are the same. */
+static void add_derived(
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *totals)
+{
+	struct pm_cell *cells = calloc((size_t)c->n_derived + 1, sizeof(*cells));
+	struct pm_text one = {.p = NULL};
+	size_t width = 0;
+	if (!cells) {
+		out->failed = true;
+		return;
+	}
+	pmfs_derived_cells(c, totals->of, NULL, cells);
+	for (uint32_t i = 0; i < c->n_derived; i++) {
+		const struct pmfs_derived *derived = &c->derived[i];
+		if (cells[i].kind == PM_CELL_EMPTY ||
+			(i > 0 && strcmp(derived->base, derived[-1].base) == 0))
+			continue;
+		pm_text_clear(&one);
+		pm_text_str(&one, derived->base);
+		pm_text_char(&one, ' ');
+		pmfs_print_amount(&one, cells[i].f, pm_bytes_of(""));
+		if (width > 0) {
+			add_other(out, pm_text_view(&one), &width);
+			continue;
+		}
+		pm_text_str(out, "derived  ");
+		pm_text_bytes(out, pm_text_view(&one));
+		width = 9 + one.len;
+	}
+	if (width > 0)
+		pm_text_char(out, '\n');
+	out->failed |= one.failed;
+	pm_text_done(&one);
+	free(cells);
+}
+
 void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 	const struct pmfs_totals *totals, bool chosen)
 {
@@ -88,6 +124,7 @@ void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 		pm_text_str(out, ": what increases and decreases add up to\n");
 	}
 	add_others(out, c, totals);
+	add_derived(out, c, totals);
 }
 
 /* ---- functions ---- */
