@@ -10,7 +10,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/work.h"
 #include "formats/zts/joining.h"
-#include "formats/zts/visits.h"
+#include "formats/zts/samples.h"
 
 struct gathering {
 	struct zts_stores *stores;

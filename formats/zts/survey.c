@@ -3,15 +3,621 @@
  * it refers to has its time stamp, because indexes outlive the bytes that they describe. The parts
  * of a trace are joined by its ids; a record found by the scan alone is a trace without an id.
  */
-#include "formats/zts/survey_private.h"
+#include "formats/zts/survey.h"
 
 #include <stdlib.h>
 
-#include "formats/zts/index.h"
+#include "formats/common/cursor.h"
+#include "formats/common/list.h"
+#include "formats/common/search.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "formats/zts/records.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
-static int read_index(struct zts_surveyor *s, uint32_t store, struct pm_error *err)
+/* A trace without a payload at its place. */
+struct missing {
+	const struct zts_span *span; /* of its first part */
+	uint64_t tstop;              /* of its call in that part; PM_NO_TIME: it ends in another */
+	uint32_t trace;              /* index in zts_survey.traces */
+};
+
+struct surveyor {
+	struct zts_survey *v;
+	struct zts_stores *stores;
+	struct zts_early *early;       /* NULL: nothing is added up */
+	const struct zts_span **index; /* records of the indexes, parts of a trace together */
+	struct missing *missing;       /* to be found elsewhere */
+	size_t n_missing, missing_room;
+	uint64_t effort; /* bytes of payload that chunked traces may still take to assemble */
+};
+
+/*
+ * ==== traces of the index ====
+ * Makes traces of the records of the index: checks each against the scan, and joins the parts of a
+ * trace by its ids.
+ */
+
+/* ---- what both kinds of traces need ---- */
+
+/* Adds a part of a trace to the survey. 0 or -ENOMEM. */
+static int add_part(struct surveyor *s, const struct zts_span *span)
+{
+	struct zts_survey *v = s->v;
+	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
+		return -ENOMEM;
+	v->parts[v->n_parts++] = (struct zts_part){.store = span->store,
+		.chunk = zts_chunk_find(&s->stores->items[span->store].chunks, span->data_offset),
+		.data_offset = span->data_offset,
+		.start_offset = span->start_offset};
+	return 0;
+}
+
+static int add_trace(struct zts_survey *v, const struct zts_trace *t)
+{
+	if (v->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
+		return -ENOMEM;
+	v->traces[v->n++] = *t;
+	return 0;
+}
+
+/* In ns; PM_NO_TIME: not known. */
+static uint64_t duration_of(const struct zts_found *f)
+{
+	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
+	if ((f->has & both) != both || f->tstop < f->tstart)
+		return PM_NO_TIME;
+	return (f->tstop - f->tstart) * ZTS_TICK_NS;
+}
+
+/* ---- traces of the index ---- */
+
+static int by_trace(const void *a, const void *b)
+{
+	const struct zts_span *x = *(const struct zts_span *const *)a;
+	const struct zts_span *y = *(const struct zts_span *const *)b;
+	return zts_order(x->trace_id[0], y->trace_id[0])
+		?: zts_order(x->trace_id[1], y->trace_id[1])
+		?: zts_order(x->span_id, y->span_id)
+		?: zts_order(x->store, y->store)
+		?: zts_order(x->data_offset, y->data_offset)
+		?: zts_order(x->start_offset, y->start_offset)
+		?: zts_order(x->timestamp_ns, y->timestamp_ns);
+}
+
+/* The records, with the parts of a trace adjacent; NULL if out of memory. */
+static const struct zts_span **sort_index(const struct zts_spans *spans)
+{
+	const struct zts_span **sorted = malloc(spans->n * sizeof(struct zts_span *) + 1);
+	for (size_t i = 0; sorted && i < spans->n; i++)
+		sorted[i] = &spans->items[i];
+	if (!sorted || pm_sort(sorted, spans->n, sizeof(struct zts_span *), by_trace) == 0)
+		return sorted;
+	free(sorted);
+	return NULL;
+}
+
+/* True if `next` continues the trace of the records before it, of which `last` is the latest. */
+static bool goes_on(const struct zts_span *last, const struct zts_span *next)
+{
+	if (last->trace_id[0] != next->trace_id[0] || last->trace_id[1] != next->trace_id[1] ||
+		last->span_id != next->span_id)
+		return false;
+	return !(last->flags & ZTS_FLAG_LAST) || !(next->flags & ZTS_FLAG_FIRST);
+}
+
+static bool is_sound(const struct zts_survey *v, const struct zts_part *p)
+{
+	return p->chunk != PM_NONE && v->scans[p->store].status[p->chunk] == ZTS_OK;
+}
+
+/* The scan's record at the beginning of a trace, if the index is correct. */
+static struct zts_found *find_claimed(
+	struct zts_survey *v, const struct zts_span *span, const struct zts_part *part)
+{
+	struct zts_found *f = part->chunk == PM_NONE
+		? NULL
+		: zts_scan_find(&v->scans[part->store], part->chunk, part->start_offset);
+	if (!f)
+		return NULL;
+	uint64_t stamp = f->timestamp_ms * ZTS_MS_NS;
+	bool fits = span->old ||
+		(span->timestamp_ns >= stamp && span->timestamp_ns - stamp < ZTS_MS_NS);
+	return fits ? f : NULL;
+}
+
+/* Payload bytes needed to read the parts; false if too much has been read for this already. */
+static bool can_afford(struct surveyor *s, const struct zts_trace *t)
+{
+	uint64_t cost = 0;
+	for (uint32_t i = 0; i < t->n_parts; i++) {
+		const struct zts_part *p = &s->v->parts[t->part + i];
+		cost += s->stores->items[p->store].chunks.chunks[p->chunk].bytes;
+	}
+	if (cost > s->effort)
+		return false;
+	s->effort -= cost;
+	return true;
+}
+
+/* Attributes of a trace's own call, which may be in any of its parts. */
+static int keep_attrs(struct surveyor *s, struct zts_trace *t, const struct zts_tree *tree)
+{
+	struct zts_survey *v = s->v;
+	struct zts_scan *scan = &v->scans[t->store];
+	const struct zts_call *root = &tree->calls[0];
+	if (scan->n_attrs >= PM_LIMIT_ITEMS - ZTS_KEPT_MOST)
+		return 0;
+	t->attr = (uint32_t)scan->n_attrs;
+	t->n_attrs = 0;
+	for (uint32_t i = 0; i < root->n_attrs && i < ZTS_KEPT_MOST; i++) {
+		const struct zts_attr *attr = &tree->attrs[root->attr + i];
+		struct zts_kept key, value;
+		if (!zts_kept_of_text(attr->key, &v->attr_names.arena, &key) ||
+			!zts_kept_of_text(attr->value, &v->attr_names.arena, &value) ||
+			zts_attr_number(&v->attr_names, &key, NULL, &value.name) < 0 ||
+			pm_list_room(&scan->attrs, scan->n_attrs, &scan->attr_room,
+				sizeof(*scan->attrs)) < 0)
+			return -ENOMEM;
+		scan->attrs[scan->n_attrs++] = value;
+		t->n_attrs++;
+	}
+	return 0;
+}
+
+/* Reads a trace in several parts, whose payloads are there; it is lost if that fails. */
+static int assemble(struct surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
+	struct zts_tree tree = {.n = 0};
+	if (!can_afford(s, t)) {
+		t->lost = true;
+		return 0;
+	}
+	int r = zts_tree_read(s->stores, &parts, &tree, NULL);
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
+	t->lost = r < 0;
+	if (r < 0)
+		return 0;
+	int64_t duration_ns;
+	bool ended = zts_call_duration(&tree.calls[0], &duration_ns);
+	if (old)
+		t->duration_ns = ended && duration_ns >= 0 ? (uint64_t)duration_ns : PM_NO_TIME;
+	for (uint32_t i = 0; i < tree.n; i++) {
+		const struct zts_call *c = &tree.calls[i];
+		t->has_exception |= (c->has & ZTS_HAS_EXCEPTION) != 0;
+		struct zts_found *f = i > 0 && (c->has & ZTS_HAS_TIMESTAMP)
+			? zts_scan_find(&v->scans[c->store], c->chunk, c->start_offset)
+			: NULL;
+		if (f)
+			f->inner = true;
+	}
+	r = keep_attrs(s, t, &tree);
+	zts_tree_done(&tree);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
+}
+
+/* The latest time in a trace, its beginning if there is no other. */
+static uint64_t latest_time(const struct zts_trace *t, const struct zts_tree *tree)
+{
+	const struct zts_call *root = &tree->calls[0];
+	uint64_t ticks = 0, end;
+	for (uint32_t i = 0; (root->has & ZTS_HAS_TSTART) && i < tree->n; i++) {
+		const struct zts_call *c = &tree->calls[i];
+		uint64_t last = c->tstop > c->tstart ? c->tstop : c->tstart;
+		if (last > root->tstart && last - root->tstart > ticks)
+			ticks = last - root->tstart;
+	}
+	if (__builtin_mul_overflow(ticks, ZTS_TICK_NS, &end) ||
+		__builtin_add_overflow(t->timestamp_ns, end, &end))
+		return t->timestamp_ns;
+	return end;
+}
+
+/* From the latest trace on, which the run mostly ends with: there may be too many to read all. */
+static int find_end(struct surveyor *s, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	struct zts_tree tree = {.n = 0};
+	for (uint32_t i = v->n; i-- > 0;) {
+		const struct zts_trace *t = &v->traces[i];
+		const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
+		if (t->duration_ns != PM_NO_TIME || t->lost || !can_afford(s, t))
+			continue;
+		int r = pm_work_cancelled() ? -ENOMEM
+					    : zts_tree_read(s->stores, &parts, &tree, NULL);
+		if (r == -ENOMEM) {
+			zts_tree_done(&tree);
+			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
+		}
+		uint64_t end = r < 0 ? 0 : latest_time(t, &tree);
+		v->end_ns = end > v->end_ns ? end : v->end_ns;
+	}
+	zts_tree_done(&tree);
+	return 0;
+}
+
+/* What the payload of a trace tells besides the index. */
+static void take_payload(struct zts_trace *t, const struct zts_found *f)
+{
+	if (f->method)
+		t->method = f->method;
+	t->attr = f->attr;
+	t->n_attrs = t->lost ? 0 : f->n_attrs;
+	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
+}
+
+/* Remembers a trace without a payload at its place, which is the next one of the survey. */
+static int miss(struct surveyor *s, const struct zts_span *span, uint32_t n_parts)
+{
+	uint64_t tstop = n_parts == 1 ? span->tstop : PM_NO_TIME;
+	if (span->tstart == PM_NO_TIME || (n_parts == 1 && tstop == PM_NO_TIME))
+		return 0; /* too little to be recognised by */
+	if (pm_list_room(&s->missing, s->n_missing, &s->missing_room, sizeof(*s->missing)) < 0)
+		return -ENOMEM;
+	s->missing[s->n_missing++] = (struct missing){span, tstop, s->v->n};
+	return 0;
+}
+
+/* Completes a trace of the index with information from its payload. */
+static int look_up(
+	struct surveyor *s, struct zts_trace *t, const struct zts_span *first, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_part *parts = &v->parts[t->part];
+	struct zts_found *f = find_claimed(v, first, &parts[0]);
+	for (uint32_t i = 0; i < t->n_parts; i++)
+		t->lost |= !is_sound(v, &parts[i]);
+	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
+	if (!f)
+		return first->old ? 0 : miss(s, first, t->n_parts);
+	f->claimed = true;
+	if (first->old) {
+		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
+		t->duration_ns = duration_of(f);
+	}
+	take_payload(t, f);
+	t->ticket = t->n_parts == 1 && !t->lost ? f->ticket : PM_NONE;
+	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
+	f->shown = !t->lost;
+	return r;
+}
+
+/*
+ * The duration of a trace, or PM_NO_TIME: a record that was written before the trace ended has 0,
+ * and no end.
+ */
+static uint64_t recorded_duration(const struct zts_span *last)
+{
+	return last->tstop != PM_NO_TIME && last->tstop < last->tstart ? PM_NO_TIME
+								       : last->duration_ns;
+}
+
+/* The trace whose records are index[0 … n). */
+static int take_trace(
+	struct surveyor *s, const struct zts_span **index, size_t n, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_span *first = index[0], *last = index[n - 1];
+	struct zts_trace t = {.part = v->n_parts,
+		.ticket = PM_NONE,
+		.store = first->store,
+		.trace_id = {first->trace_id[0], first->trace_id[1]},
+		.span_id = first->span_id,
+		.parent_id = first->parent_id,
+		.timestamp_ns = first->timestamp_ns,
+		.duration_ns = recorded_duration(last),
+		.calls = last->calls,
+		.records = last->records,
+		.errors = last->errors,
+		.method = first->method,
+		.has_origin = first->old,
+		.has_trace_id = true};
+	memcpy(t.origin, first->origin, sizeof(t.origin));
+	int r = 0;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const struct zts_span *span = index[i];
+		bool again = i > 0 && span->store == index[i - 1]->store &&
+			span->data_offset == index[i - 1]->data_offset;
+		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
+		if (!again)
+			r = add_part(s, span);
+	}
+	t.n_parts = (uint32_t)(v->n_parts - t.part);
+	if (r == 0)
+		r = look_up(s, &t, first, err);
+	return r < 0 ? r : add_trace(v, &t);
+}
+
+/* Sorts the records of the indexes, parts of a trace together. */
+static int sort_all(struct surveyor *s)
+{
+	if (zts_spans_unite(&s->v->spans) < 0)
+		return -ENOMEM;
+	s->index = sort_index(&s->v->spans);
+	return s->index ? 0 : -ENOMEM;
+}
+
+/* The end of the records of the trace whose first record is index[from]. */
+static size_t trace_end(const struct surveyor *s, size_t from)
+{
+	size_t to = from + 1;
+	while (to < s->v->spans.n && goes_on(s->index[to - 1], s->index[to]))
+		to++;
+	return to;
+}
+
+/* Prepares to add up traces of one part. */
+static int expect(struct surveyor *s)
+{
+	const struct zts_spans *spans = &s->v->spans;
+	const struct zts_span **singles = malloc(spans->n * sizeof(*singles) + 1);
+	uint8_t *is_single = calloc(spans->n + 1, 1);
+	size_t n = 0;
+	for (size_t from = 0, to; singles && is_single && from < spans->n; from = to) {
+		to = trace_end(s, from);
+		is_single[s->index[from] - spans->items] = to - from == 1 && !s->index[from]->old;
+	}
+	for (size_t i = 0; singles && is_single && i < spans->n; i++)
+		if (is_single[i])
+			singles[n++] = &spans->items[i];
+	if (singles && is_single)
+		s->early = zts_early_new(s->stores, singles, n);
+	free(singles);
+	free(is_single);
+	return s->early ? 0 : -ENOMEM;
+}
+
+static int take_index(struct surveyor *s, struct pm_error *err)
+{
+	int r = 0;
+	for (size_t from = 0, to; from < s->v->spans.n && r == 0; from = to) {
+		to = trace_end(s, from);
+		r = take_trace(s, s->index + from, to - from, err);
+	}
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+}
+
+/*
+ * ==== what only the scan has found ====
+ * Makes traces of what only the scan has found: the payloads of traces that are not where the index
+ * says, such as behind a gap in traces.dat, and traces that no index names.
+ */
+
+/* ---- payloads that have moved ---- */
+
+enum { BETWEEN_QUESTIONS = 1 << 12 /* records */ };
+
+/* By what a payload tells, too. */
+static int by_payload(const void *a, const void *b)
+{
+	const struct missing *x = a, *y = b;
+	return zts_order(x->span->store, y->span->store)
+		?: zts_order(
+			   x->span->timestamp_ns / ZTS_MS_NS, y->span->timestamp_ns / ZTS_MS_NS)
+		?: zts_order(x->span->span_id, y->span->span_id)
+		?: zts_order(x->span->tstart, y->span->tstart)
+		?: zts_order(x->tstop, y->tstop);
+}
+
+/* The one missing trace that has this payload, or NULL. */
+static struct missing *find(const struct surveyor *s, uint32_t store, const struct zts_found *f)
+{
+	const struct zts_span span = {.store = store,
+		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
+		.span_id = f->span_id,
+		.tstart = f->tstart};
+	const struct missing wanted = {
+		.span = &span, .tstop = f->has & ZTS_HAS_TSTOP ? f->tstop : PM_NO_TIME};
+	size_t n = s->n_missing;
+	size_t at = PM_LOWER_BOUND(i, 0, n, by_payload(&s->missing[i], &wanted) < 0);
+	if (at == n || by_payload(&s->missing[at], &wanted) != 0 ||
+		(at + 1 < n && by_payload(&s->missing[at + 1], &wanted) == 0))
+		return NULL;
+	return &s->missing[at];
+}
+
+/*
+ * Moves the parts of a trace by as much as the first one has been found away from its place. False
+ * if there is no sound chunk for each: then they are not behind the same gap.
+ */
+static bool move_parts(
+	const struct surveyor *s, const struct zts_trace *t, const struct zts_found *f)
+{
+	const struct zts_chunks *chunks = &s->stores->items[t->store].chunks;
+	struct zts_part *parts = &s->v->parts[t->part];
+	uint64_t by = chunks->chunks[f->chunk].offset - parts[0].data_offset;
+	bool all = parts[0].start_offset == f->start_offset;
+	for (uint32_t i = 0; all && i < t->n_parts; i++) {
+		uint32_t chunk = parts[i].store == t->store
+			? zts_chunk_find(chunks, parts[i].data_offset + by)
+			: PM_NONE;
+		all = chunk != PM_NONE && s->v->scans[t->store].status[chunk] == ZTS_OK;
+	}
+	for (uint32_t i = 0; all && i < t->n_parts; i++) {
+		parts[i].data_offset += by;
+		parts[i].chunk = zts_chunk_find(chunks, parts[i].data_offset);
+	}
+	return all;
+}
+
+static int join(
+	struct surveyor *s, struct missing *missing, struct zts_found *f, struct pm_error *err)
+{
+	struct zts_trace *t = &s->v->traces[missing->trace];
+	struct zts_part *part = &s->v->parts[t->part];
+	if (t->n_parts > 1 && !move_parts(s, t, f))
+		return 0;
+	part->chunk = f->chunk;
+	part->data_offset = s->stores->items[t->store].chunks.chunks[f->chunk].offset;
+	part->start_offset = f->start_offset;
+	t->moved = f->claimed = true;
+	t->lost = f->records > PM_LIMIT_TRACE_CALLS;
+	take_payload(t, f);
+	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, false, err) : 0;
+	f->shown = !t->lost;
+	return r;
+}
+
+static int find_moved(struct surveyor *s, struct pm_error *err)
+{
+	int r = 0;
+	if (s->n_missing == 0)
+		return 0;
+	if (pm_sort(s->missing, s->n_missing, sizeof(*s->missing), by_payload) < 0)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t store = 0; store < s->v->n_stores; store++) {
+		struct zts_scan *scan = &s->v->scans[store];
+		for (size_t i = 0; i < scan->n && r == 0; i++) {
+			struct zts_found *f = &scan->found[i];
+			if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+				return pm_error_plain(err, -ENOMEM);
+			struct missing *missing =
+				f->claimed || !(f->has & ZTS_HAS_TSTART) ? NULL : find(s, store, f);
+			if (missing && !s->v->traces[missing->trace].moved)
+				r = join(s, missing, f, err);
+		}
+	}
+	return r;
+}
+
+/* ---- traces that no index names ---- */
+
+static int take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
+	struct zts_span span = {.span_id = f->span_id,
+		.parent_id = f->parent_id,
+		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
+		.duration_ns = duration_of(f),
+		.data_offset = chunk->offset,
+		.start_offset = f->start_offset,
+		.calls = f->calls,
+		.errors = f->errors,
+		.records = f->records,
+		.tstart = f->has & ZTS_HAS_TSTART ? f->tstart : PM_NO_TIME,
+		.tstop = f->has & ZTS_HAS_TSTOP ? f->tstop : PM_NO_TIME,
+		.method = f->method,
+		.store = store,
+		.by_scan = true};
+	struct zts_trace t = {.part = v->n_parts,
+		.ticket = PM_NONE,
+		.n_parts = 1,
+		.store = store,
+		.span_id = f->span_id,
+		.parent_id = f->parent_id,
+		.timestamp_ns = span.timestamp_ns,
+		.duration_ns = span.duration_ns,
+		.calls = f->calls,
+		.records = f->records,
+		.errors = f->errors,
+		.method = f->method,
+		.error = f->errors > 0,
+		.attr = f->attr,
+		.n_attrs = f->n_attrs,
+		.lost = f->records > PM_LIMIT_TRACE_CALLS,
+		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
+	t.n_attrs = t.lost ? 0 : t.n_attrs;
+	f->shown = !t.lost;
+	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
+		return -ENOMEM;
+	v->spans.items[v->spans.n++] = span;
+	int r = add_part(s, &span);
+	return r < 0 ? r : add_trace(v, &t);
+}
+
+/* First-generation stores have no nested traces: such records are plain calls. */
+static bool is_trace(const struct zts_found *f)
+{
+	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
+}
+
+static int take_unclaimed(struct surveyor *s, struct pm_error *err)
+{
+	for (uint32_t store = 0; store < s->v->n_stores; store++) {
+		struct zts_scan *scan = &s->v->scans[store];
+		for (size_t i = 0; i < scan->n; i++)
+			if (!scan->found[i].claimed && is_trace(&scan->found[i]) &&
+				take_found(s, store, &scan->found[i]) < 0)
+				return pm_error_set(
+					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+	}
+	if (zts_spans_unite(&s->v->spans) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+	return 0;
+}
+
+/*
+ * ==== the metadata index of a store ====
+ * Finds the files of a store that contain the records of its index, and the valid records.
+ */
+
+/* The id of the text `call.method`, under which the index stores a trace's method; 0: none. */
+static uint64_t find_method_key(const struct zts_texts *texts)
+{
+	static const struct pm_bytes key = {(const uint8_t *)"call.method", 11};
+	static const struct pm_bytes marked = {(const uint8_t *)"\4call.method\4", 13};
+	for (size_t i = 0; i < texts->n; i++)
+		if (pm_bytes_equal(texts->items[i].raw, key) ||
+			pm_bytes_equal(texts->items[i].raw, marked))
+			return texts->items[i].id;
+	return 0;
+}
+
+static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+	const struct zts_file *file, uint64_t method_key)
+{
+	bool whole = true;
+	int r = 0;
+	if (!pm_bytes_fetch(file->data))
+		return -ENOMEM;
+	if (file->kind == ZTS_FILE_META)
+		r = zts_meta_carve(spans, file->data, store, method_key, &whole);
+	if (file->kind == ZTS_FILE_META_OLD)
+		r = zts_meta_read_old(spans, file->data, store, &whole);
+	if (!whole) {
+		struct pm_arena names = {0};
+		const char *path = zts_store_path(&stores->items[store], &names, file->name);
+		if (path)
+			pm_damage_add(&stores->damage, path, 0, PM_NO_OFFSET,
+				file->kind == ZTS_FILE_META
+					? "records share their bytes: not all of them are read"
+					: "is no qmeta.idx, or shorter than it says");
+		pm_arena_done(&names);
+	}
+	return r;
+}
+
+/*
+ * Appends the index records of a store as stored, neither sorted nor merged. Invalid index files
+ * are reported as damage of the stores. 0, -ENOMEM, or -EIO if the files have changed. Reads all of
+ * meta.db.*.
+ */
+static int read_index_files(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+	const struct zts_texts *texts)
+{
+	const struct zts_store *st = &stores->items[store];
+	uint64_t method_key = find_method_key(texts);
+	int r = 0;
+	for (size_t i = 0; i < st->n_files && r == 0; i++) {
+		const struct zts_file *file = &st->files[i];
+		if (file->kind != ZTS_FILE_META && file->kind != ZTS_FILE_META_OLD)
+			continue;
+		r = read_file(spans, stores, store, file, method_key);
+		if (r == 0 && !zts_file_same(st, file))
+			r = -EIO;
+	}
+	return r;
+}
+
+/* ==== the survey ==== */
+
+static int read_index(struct surveyor *s, uint32_t store, struct pm_error *err)
 {
 	struct zts_store *st = &s->stores->items[store];
 	const struct zts_chunks *chunks;
@@ -21,7 +627,7 @@ static int read_index(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 		r = zts_store_texts(st, &texts, err);
 	if (r < 0)
 		return r;
-	r = zts_index_read(&s->v->spans, s->stores, store, texts);
+	r = read_index_files(&s->v->spans, s->stores, store, texts);
 	if (r == -EIO)
 		return pm_error_set(err, r, st->place, PM_NO_OFFSET,
 			"the metadata index has changed since it was mounted");
@@ -31,13 +637,13 @@ static int read_index(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 }
 
 /* The indexes first: they say which traces the scans of the chunks should expect. */
-static int read_stores(struct zts_surveyor *s, bool add_up, struct pm_error *err)
+static int read_stores(struct surveyor *s, bool add_up, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
 	int r = 0;
 	for (uint32_t i = 0; i < s->stores->n && r == 0; i++)
 		r = read_index(s, i, err);
-	if (r == 0 && (zts_survey_sort_index(s) < 0 || (add_up && zts_survey_expect(s) < 0)))
+	if (r == 0 && (sort_all(s) < 0 || (add_up && expect(s) < 0)))
 		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the index");
 	for (uint32_t i = 0; i < s->stores->n && r == 0; i++) {
 		r = zts_scan_store(
@@ -101,16 +707,16 @@ static bool is_as_expected(const struct zts_survey *v, struct zts_early *early)
 	return n == zts_early_added(early);
 }
 
-static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
+static int survey(struct surveyor *s, bool add_up, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
 	int r = read_stores(s, add_up, err);
 	if (r == 0)
-		r = zts_survey_take_index(s, err);
+		r = take_index(s, err);
 	if (r == 0)
-		r = zts_survey_find_moved(s, err);
+		r = find_moved(s, err);
 	if (r == 0)
-		r = zts_survey_take_unclaimed(s, err);
+		r = take_unclaimed(s, err);
 	if (r < 0)
 		return r;
 	mark_inner(v);
@@ -118,7 +724,7 @@ static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
 		zts_scan_forget_found(&v->scans[i]);
 	r = zts_survey_order(v, err);
 	if (r == 0)
-		r = zts_survey_find_end(s, err);
+		r = find_end(s, err);
 	if (r == 0 && zts_columns_choose(v) < 0)
 		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for attributes");
 	return r;
@@ -127,7 +733,7 @@ static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_early **ret_early,
 	struct pm_error *err)
 {
-	struct zts_surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
+	struct surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
 	*v = (struct zts_survey){.n_stores = stores->n};
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
 	int r = v->scans ? survey(&s, ret_early != NULL, err) : pm_error_plain(err, -ENOMEM);

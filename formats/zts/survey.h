@@ -54,6 +54,12 @@ struct zts_survey {
 	uint64_t origin_ns, end_ns;
 };
 
+/* Negative, 0 or positive, for sorting. */
+static inline int zts_order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 /*
  * With `ret_early`, the scan also adds up traces: *ret_early is what zts_aggregate_build takes, to
  * be freed by the caller, or NULL where that is of no use.

@@ -7,7 +7,6 @@
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/zts/records.h"
-#include "formats/zts/survey_private.h"
 #include "profmount/profile.h"
 
 enum { SLOWEST = 100 };

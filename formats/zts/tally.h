@@ -1,9 +1,34 @@
-/* Calls added up by paths of methods. Part of formats/zts/partial.c. */
+/* What calls add up to: of a method, and of a path of methods. Tallies are a part of partial.c. */
 #ifndef PROFMOUNT_FORMATS_ZTS_TALLY_H
 #define PROFMOUNT_FORMATS_ZTS_TALLY_H
 
 #include "formats/common/steps.h"
-#include "formats/zts/sums.h"
+#include "formats/zts/calls.h"
+#include "profmount/traces.h"
+
+struct zts_sums {
+	uint64_t calls, errors;
+	zts_sum inclusive_ns, exclusive_ns;
+};
+
+static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from)
+{
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->inclusive_ns += from->inclusive_ns;
+	to->exclusive_ns += from->exclusive_ns;
+}
+
+struct zts_method {
+	struct pm_bytes name;
+	uint32_t function;    /* of the run's tree, once that is finished */
+	struct zts_sums sums; /* inclusive: of outermost calls */
+	bool ended;           /* one call at least: min and max are known */
+	int64_t min_ns, max_ns;
+	struct pm_call_times times;
+};
+
+/* ---- calls added up by paths of methods ---- */
 
 /* Of the calls of a path: one cache line. No call has ended where min_ns > max_ns. */
 struct zts_path_sums {
