@@ -52,6 +52,15 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	pm_work_enter(work);
 }
 
+void pm_damage_add_all(struct pm_damage_list *list, const struct pm_damage_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		pm_damage_add(list, from->rows[i].file, from->rows[i].offset, from->rows[i].bytes,
+			"%s", from->rows[i].what);
+	list->beyond += from->beyond;
+	list->no_memory |= from->no_memory;
+}
+
 int pm_damage_since(struct pm_damage_list *list, struct pm_damage_mark mark)
 {
 	if (!list->no_memory)

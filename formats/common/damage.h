@@ -28,6 +28,9 @@ struct pm_damage_list {
 void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offset, uint64_t bytes,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Adds the rows of another list, to which no other thread adds; what it lacks, this one lacks. */
+void pm_damage_add_all(struct pm_damage_list *list, const struct pm_damage_list *from);
+
 /*
  * For rows that can be found again: if there was no memory for one of those added since the mark,
  * removes them, and returns -ENOMEM; otherwise 0. No other thread may add to the list meanwhile.

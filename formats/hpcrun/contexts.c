@@ -115,10 +115,7 @@ static int take_stretch(void *context, uint32_t i, void *result)
 {
 	const struct reading *reading = context;
 	struct stretch *s = result;
-	struct pm_damages all = pm_damage_rows(&s->damage);
-	for (size_t k = 0; k < all.n; k++)
-		pm_damage_add(reading->damage, all.rows[k].file, all.rows[k].offset,
-			all.rows[k].bytes, "%s", all.rows[k].what);
+	pm_damage_add_all(reading->damage, &s->damage);
 	if (i > 0)
 		return hpcrun_trie_join(reading->trie, &s->trie);
 	*reading->trie = s->trie;
@@ -718,6 +715,8 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 	m.frames.named.names = symbols;
 	if (r == 0)
 		r = merge_all(&m, folder, who, damage, err);
+	if (r == 0 && damage->no_memory)
+		r = -ENOMEM;
 	pm_tree_builder_free(m.builder);
 	frames_done(&m.frames);
 	sym_names_free(symbols);

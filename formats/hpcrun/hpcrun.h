@@ -713,7 +713,7 @@ struct hpcrun_opened {
 	uint64_t n_decoded;       /* atomic: how often one was decoded, for tests */
 	struct hpcrun_times times;
 	struct hpcrun_facts facts;
-	struct pm_damage_list damage_list;
+	struct pm_damage_list damage_list, found; /* while merging; in all */
 	struct pm_damages damages;
 	struct hpcrun_file_list files;
 	struct pm_named_doc document; /* of the root */

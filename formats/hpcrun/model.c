@@ -197,11 +197,8 @@ static int make_losses(void *context, uint32_t i, void *result)
 static int take_losses(void *context, uint32_t i, void *result)
 {
 	struct hpcrun_opened *o = context;
-	struct pm_damages all = pm_damage_rows(result);
 	(void)i;
-	for (size_t k = 0; k < all.n; k++)
-		pm_damage_add(&o->damage_list, all.rows[k].file, all.rows[k].offset,
-			all.rows[k].bytes, "%s", all.rows[k].what);
+	pm_damage_add_all(&o->found, result);
 	return 0;
 }
 
@@ -218,7 +215,8 @@ static int build_damage(void *self, struct pm_error *err)
 		r = get_times(o, err);
 	if (r < 0)
 		return r;
-	size_t before = o->damage_list.n;
+	o->found = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_damage_add_all(&o->found, &o->damage_list);
 	struct pm_pipeline pipeline = {.n = o->who.threads.n,
 		.size = sizeof(struct pm_damage_list),
 		.make = make_losses,
@@ -226,15 +224,15 @@ static int build_damage(void *self, struct pm_error *err)
 		.drop = drop_losses,
 		.context = o};
 	r = pm_pipeline_run(&pipeline);
-	struct pm_damages runs = r == 0 ? pm_damage_rows(&o->who.damage) : (struct pm_damages){0};
-	for (size_t i = 0; i < runs.n; i++)
-		pm_damage_add(&o->damage_list, runs.rows[i].file, runs.rows[i].offset,
-			runs.rows[i].bytes, "%s", runs.rows[i].what);
-	if (r == 0)
-		o->damages = pm_damage_rows(&o->damage_list);
-	else
-		o->damage_list.n = before; /* it may be tried again */
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	pm_damage_add_all(&o->found, &o->who.damage);
+	if (r == 0 && o->found.no_memory)
+		r = -ENOMEM;
+	if (r == 0) {
+		o->damages = pm_damage_rows(&o->found);
+		return 0;
+	}
+	pm_damage_done(&o->found); /* it may be tried again */
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
 static int get_damage(struct hpcrun_opened *o, struct pm_error *err)
@@ -286,6 +284,7 @@ void hpcrun_opened_free(struct hpcrun_opened *o)
 	hpcrun_who_done(&o->who);
 	pm_arena_done(&o->facts.arena);
 	pm_damage_done(&o->damage_list);
+	pm_damage_done(&o->found);
 	hpcrun_folder_close(&o->folder);
 	free(o);
 }

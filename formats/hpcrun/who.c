@@ -757,10 +757,10 @@ int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct
 	reading.claims = calloc(n, sizeof(*reading.claims));
 	int r = read_all(&reading, folder->n);
 	free(reading.claims);
-	if (r == 0)
+	if (r == 0 && !ret->damage.no_memory)
 		return 0;
 	hpcrun_who_done(ret);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for %zu threads", n);
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for %zu threads", n);
 }
 
 void hpcrun_who_done(struct hpcrun_who *w)

@@ -121,7 +121,10 @@ static int tree_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct hpctk_tree *t = part;
 	struct hpctk_walked w;
-	int r = hpctk_walk(owner, &w);
+	t->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	int r = hpctk_walk(owner, &t->damage, &w);
+	if (t->damage.no_memory)
+		r = -ENOMEM;
 	if (r == 0)
 		r = tree_finish(&w, t, err);
 	if (r == 0) {
@@ -135,6 +138,7 @@ static int tree_fill(void *owner, void *part, struct pm_error *err)
 static void tree_done(void *part)
 {
 	struct hpctk_tree *t = part;
+	pm_damage_done(&t->damage);
 	pm_tree_free(t->tree);
 	free(t->of_rank);
 	free(t->record_at);

@@ -6,9 +6,10 @@
 
 struct hpctk_tree {
 	struct pm_tree *tree;
-	uint32_t *of_rank;    /* context by rank: the records' pre-order in the file */
-	uint64_t *record_at;  /* by rank: position of its record in meta.db */
-	uint32_t *in_summary; /* by context: its index entry in the summary profile */
+	uint32_t *of_rank;            /* context by rank: the records' pre-order in the file */
+	uint64_t *record_at;          /* by rank: position of its record in meta.db */
+	uint32_t *in_summary;         /* by context: its index entry in the summary profile */
+	struct pm_damage_list damage; /* found while reading the records */
 };
 
 /* Built on first need; lives as long as the database. */

@@ -27,7 +27,7 @@ struct scan {
 	const struct hpctk_tree *tree;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
-	struct pm_damage_list found; /* by this scan */
+	struct pm_damage_list *found;
 	struct hpctk_lengths lengths;
 	bool *is_stat; /* by id: does the summary contain a statistic with it? */
 };
@@ -48,7 +48,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 		return;
 	if (bytes.len < 8 || !pm_bytes_sub(bytes, bytes.len - 8, 8, &end) ||
 		memcmp(end.p, footers[file], 8) != 0)
-		pm_damage_add(&s->found, hpctk_file_name(file), bytes.len, PM_NO_OFFSET,
+		pm_damage_add(s->found, hpctk_file_name(file), bytes.len, PM_NO_OFFSET,
 			"does not end with %s: the file may be cut off", footers[file]);
 }
 
@@ -57,7 +57,7 @@ static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const c
 {
 	struct pm_bytes ignored;
 	if (string_at != 0 && !hpctk_string_find_again(s->db, &s->lengths, string_at, &ignored))
-		pm_damage_add(&s->found, "meta.db", at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "meta.db", at, PM_NO_OFFSET,
 			"%s: its string is the end of another one, or does not end in the file",
 			what);
 }
@@ -81,10 +81,10 @@ static void functions_scan(struct scan *s)
 		hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &f);
 		string_scan(s, f.name_at, at, "function");
 		if (f.module_at != 0 && !hpctk_row_find(&db->modules, f.module_at, &ignored))
-			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
+			pm_damage_add(s->found, "meta.db", at, db->functions.stride,
 				"function %u: its load module is not in the table", i);
 		if (f.file_at != 0 && !hpctk_row_find(&db->sources, f.file_at, &ignored))
-			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
+			pm_damage_add(s->found, "meta.db", at, db->functions.stride,
 				"function %u: its source file is not in the table", i);
 	}
 }
@@ -113,7 +113,7 @@ static void numbers_scan(struct scan *s)
 	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
 		uint32_t context = s->tree->of_rank[rank];
 		if (pm_tree_find(tree, tree->number[context]) != context)
-			pm_damage_add(&s->found, "meta.db", s->tree->record_at[rank], PM_NO_OFFSET,
+			pm_damage_add(s->found, "meta.db", s->tree->record_at[rank], PM_NO_OFFSET,
 				"context tree: another context has the id %u",
 				tree->number[context]);
 	}
@@ -134,7 +134,7 @@ static void tally_add(struct tally *t, uint64_t at)
 
 static void error_add(struct scan *s, const struct pm_error *e, const char *what, uint32_t i)
 {
-	pm_damage_add(&s->found, e->file, e->offset, PM_NO_OFFSET, "%s %u: %s", what, i, e->text);
+	pm_damage_add(s->found, e->file, e->offset, PM_NO_OFFSET, "%s %u: %s", what, i, e->text);
 }
 
 static bool is_prop(const struct scan *s, uint32_t id)
@@ -160,7 +160,7 @@ static void profile_scan(struct scan *s, uint32_t i)
 			tally_add(&unknown, block.values_at + v * block.value_size);
 	}
 	if (unknown.n)
-		pm_damage_add(&s->found, "profile.db", unknown.first_at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "profile.db", unknown.first_at, PM_NO_OFFSET,
 			"profile %u: %llu values of metrics that are not in meta.db", i,
 			(unsigned long long)unknown.n);
 }
@@ -183,11 +183,11 @@ static void context_scan(struct scan *s, uint32_t number)
 		if (hpctk_thread_of(s->db, s->threads, hpctk_block_value(&block, v).sub) == PM_NONE)
 			tally_add(&profiles, block.values_at + v * block.value_size);
 	if (metrics.n)
-		pm_damage_add(&s->found, "cct.db", metrics.first_at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "cct.db", metrics.first_at, PM_NO_OFFSET,
 			"context %u: values of %llu metrics that are not in meta.db", number,
 			(unsigned long long)metrics.n);
 	if (profiles.n)
-		pm_damage_add(&s->found, "cct.db", profiles.first_at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "cct.db", profiles.first_at, PM_NO_OFFSET,
 			"context %u: %llu values of profiles that are not threads", number,
 			(unsigned long long)profiles.n);
 }
@@ -210,11 +210,11 @@ static void line_scan(struct scan *s, uint32_t thread)
 		before = sample.time_ns;
 	}
 	if (unknown.n)
-		pm_damage_add(&s->found, "trace.db", unknown.first_at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "trace.db", unknown.first_at, PM_NO_OFFSET,
 			"profile %u: %llu samples in contexts that are not in meta.db", profile,
 			(unsigned long long)unknown.n);
 	if (early.n)
-		pm_damage_add(&s->found, "trace.db", early.first_at, PM_NO_OFFSET,
+		pm_damage_add(s->found, "trace.db", early.first_at, PM_NO_OFFSET,
 			"profile %u: %llu samples that are earlier than the one before", profile,
 			(unsigned long long)early.n);
 }
@@ -238,23 +238,6 @@ static void scan_all(struct scan *s)
 		line_scan(s, i);
 }
 
-/* Adds to what was found when the database was opened, unless the scan was cancelled. */
-static int take_found(struct scan *s)
-{
-	/* The next request scans again: rows are neither lost nor counted without being seen. */
-	if (pm_work_cancelled() || s->found.no_memory)
-		return -ENOMEM;
-	struct pm_damages rows = pm_damage_rows(&s->found);
-	struct pm_damage_mark before = pm_damage_mark(&s->db->damage);
-	for (size_t i = 0; i < rows.n; i++)
-		pm_damage_add(&s->db->damage, rows.rows[i].file, rows.rows[i].offset,
-			rows.rows[i].bytes, "%s", rows.rows[i].what);
-	if (pm_damage_since(&s->db->damage, before) < 0)
-		return -ENOMEM;
-	s->db->damages = pm_damage_rows(&s->db->damage);
-	return 0;
-}
-
 /* Which metrics to show: without permission there is nothing to see of it. src/: sources.c. */
 static void metrics_scan(struct scan *s)
 {
@@ -262,16 +245,24 @@ static void metrics_scan(struct scan *s)
 	if (fd >= 0)
 		close(fd);
 	else if (fd != -ENOENT && fd != -ENOMEM)
-		pm_damage_add(&s->found, "metrics", PM_NO_OFFSET, PM_NO_OFFSET,
+		pm_damage_add(s->found, "metrics", PM_NO_OFFSET, PM_NO_OFFSET,
 			"cannot be opened: %s: its files are missing", strerror(-fd));
 }
 
-static int damage_build(void *context, struct pm_error *err)
+/* Found by all who read the database, and by the scan; the first member is public. */
+struct hpctk_found {
+	struct pm_damages damages;
+	struct pm_damage_list list;
+};
+
+static int found_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_opened *db = context;
+	struct hpctk_opened *db = owner;
+	struct hpctk_found *found = part;
 	struct scan s = {.db = db,
-		.found = PM_DAMAGE_LIST_INIT,
+		.found = &found->list,
 		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
+	found->list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	int r = s.is_stat ? hpctk_tree_get(db, &s.tree, err) : -ENOMEM;
 	if (r == 0)
 		r = hpctk_metrics_get(db, &s.metrics, err);
@@ -280,22 +271,37 @@ static int damage_build(void *context, struct pm_error *err)
 	if (r == 0)
 		r = hpctk_blocks_ready(db, true, err);
 	if (r == 0) {
+		pm_damage_add_all(s.found, &db->damage);
+		pm_damage_add_all(s.found, &s.tree->damage);
+		pm_damage_add_all(s.found, &s.metrics->damage);
+		pm_damage_add_all(s.found, &s.threads->damage);
 		scan_all(&s);
 		metrics_scan(&s);
-		r = hpctk_sources_scan(db, &s.found, err);
+		r = hpctk_sources_scan(db, s.found, err);
 	}
-	if (r == 0)
-		r = take_found(&s);
-	pm_damage_done(&s.found);
+	/* The next request scans again: rows are neither lost nor counted without being seen. */
+	if (r == 0 && (pm_work_cancelled() || s.found->no_memory))
+		r = -ENOMEM;
+	found->damages = pm_damage_rows(s.found);
 	free(s.is_stat);
 	pm_map_done(&s.lengths.of);
 	return r;
 }
 
+static void found_done(void *part)
+{
+	struct hpctk_found *found = part;
+	pm_damage_done(&found->list);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_found),
+	.fill = found_fill,
+	.done = found_done,
+	.file = NULL,
+	.what = "the list of damage"};
+
 int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
 	struct hpctk_opened *db = hpctk_opened_of(p);
-	int r = pm_lazy_get(&db->damage_lazy, damage_build, db, err);
-	*ret = r < 0 ? NULL : &db->damages;
-	return r;
+	return pm_part_get(&db->found, &type, db, ret, err);
 }

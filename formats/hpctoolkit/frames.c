@@ -19,12 +19,13 @@ static uint32_t *indexes_new(size_t n)
 	return indexes;
 }
 
-int hpctk_frames_init(
-	struct hpctk_frames *f, struct hpctk_opened *db, struct pm_tree_builder *builder)
+int hpctk_frames_init(struct hpctk_frames *f, struct hpctk_opened *db,
+	struct pm_tree_builder *builder, struct pm_damage_list *damage)
 {
 	*f = (struct hpctk_frames){
 		.db = db,
 		.builder = builder,
+		.damage = damage,
 		.module_text = calloc(db->modules.n + (size_t)1, sizeof(*f->module_text)),
 		.source_text = calloc(db->sources.n + (size_t)1, sizeof(*f->source_text)),
 		.function = indexes_new(db->functions.n),
@@ -146,7 +147,7 @@ static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, ui
 
 static void spoil(struct hpctk_frames *f, uint64_t at, const char *what)
 {
-	pm_damage_add(&f->db->damage, "meta.db", at, PM_NO_OFFSET, "context tree: %s", what);
+	pm_damage_add(f->damage, "meta.db", at, PM_NO_OFFSET, "context tree: %s", what);
 }
 
 /* The row that a field of the record at `at` refers to; HPCTK_NONE if there is none. */

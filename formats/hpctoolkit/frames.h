@@ -10,6 +10,7 @@
 struct hpctk_frames {
 	struct hpctk_opened *db;
 	struct pm_tree_builder *builder;
+	struct pm_damage_list *damage;
 	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
 	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
 	uint32_t *frame, *inlined_frame;     /* of functions, by row; PM_NONE = not yet known */
@@ -18,12 +19,12 @@ struct hpctk_frames {
 };
 
 /* 0 or -ENOMEM; hpctk_frames_done in either case. */
-int hpctk_frames_init(
-	struct hpctk_frames *f, struct hpctk_opened *db, struct pm_tree_builder *builder);
+int hpctk_frames_init(struct hpctk_frames *f, struct hpctk_opened *db,
+	struct pm_tree_builder *builder, struct pm_damage_list *damage);
 
 /*
  * The frame of the record at `at`: a function has the place of its definition, everything else its
- * own place. Invalid pointers are reported as damage. PM_NONE if out of memory.
+ * own place. Invalid pointers are added to `damage`. PM_NONE if out of memory.
  */
 uint32_t hpctk_frame_of(
 	struct hpctk_frames *f, const struct hpctk_context_record *record, uint64_t at);

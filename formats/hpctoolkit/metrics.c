@@ -28,7 +28,7 @@ struct reader {
 
 static void spoil(struct reader *r, const char *what)
 {
-	pm_damage_add(&r->db->damage, "meta.db", r->at, PM_NO_OFFSET, "metrics: %s", what);
+	pm_damage_add(&r->m->damage, "meta.db", r->at, PM_NO_OFFSET, "metrics: %s", what);
 }
 
 /* Row i, which becomes the current record. */
@@ -276,16 +276,18 @@ static int metrics_fill(void *owner, void *part, struct pm_error *err)
 	struct hpctk_metrics *m = part;
 	struct reader r = {.db = owner, .m = m, .budget = BUDGET};
 	(void)err;
+	m->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	m->of_prop = calloc(HPCTK_N_IDS, sizeof(*m->of_prop));
 	m->of_sum = calloc(HPCTK_N_IDS, sizeof(*m->of_sum));
 	int status = m->of_prop && m->of_sum ? section_read(&r) : -ENOMEM;
 	pm_map_done(&r.of_scope);
-	return status;
+	return m->damage.no_memory ? -ENOMEM : status;
 }
 
 static void metrics_done(void *part)
 {
 	struct hpctk_metrics *m = part;
+	pm_damage_done(&m->damage);
 	free(m->quantities);
 	free(m->summaries);
 	free(m->of_prop);

@@ -31,6 +31,7 @@ struct hpctk_metrics {
 	size_t n_summaries, summary_room;
 	/* HPCTK_N_IDS of each: quantity + 1, or 0, so that ids without one take no memory. */
 	uint32_t *of_prop, *of_sum;
+	struct pm_damage_list damage; /* found while reading them */
 };
 
 #define HPCTK_N_IDS 0x10000u /* metric ids have 16 bits */

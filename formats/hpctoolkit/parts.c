@@ -178,13 +178,16 @@ int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 	first_table_open(db, HPCTK_CCT, context_size, "contexts", &db->contexts);
 	first_table_open(db, HPCTK_TRACE, HPCTK_TRACE_HEADER, "traces", &db->traces);
 	db->first_ns = first_time(db);
-	return 0;
+	if (!db->damage.no_memory)
+		return 0;
+	hpctk_opened_done(db);
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of damage");
 }
 
 void hpctk_opened_done(struct hpctk_opened *db)
 {
 	struct pm_part *const parts[] = {&db->metrics, &db->columns, &db->tree, &db->threads,
-		&db->documents, &db->copied, &db->gathered};
+		&db->documents, &db->copied, &db->gathered, &db->found};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		pm_part_done(parts[i]);
 	hpctk_folder_close(&db->folder);

@@ -52,13 +52,13 @@ struct hpctk_opened {
 	struct hpctk_rows traces;
 	uint64_t first_ns; /* earliest time according to trace.db; PM_NO_TIME = unknown */
 
-	struct pm_damage_list damage; /* filled by the code that finds damage, each item once */
+	/* Found while opening; parts keep what is found while they are built, to be built again. */
+	struct pm_damage_list damage;
 
-	struct pm_part metrics, columns, tree, threads, documents, copied, gathered;
-	struct pm_lazy span_lazy, damage_lazy, has_copied_lazy;
+	struct pm_part metrics, columns, tree, threads, documents, copied, gathered, found;
+	struct pm_lazy span_lazy, has_copied_lazy;
 	bool has_copied; /* of `copied` there is at least one */
 	uint64_t origin_ns, duration_ns;
-	struct pm_damages damages;
 };
 
 /*

@@ -27,7 +27,6 @@ struct hpctk_sources {
 	struct pm_arena arena;
 	struct hpctk_lengths lengths; /* while they are looked for */
 	struct pm_damage_list damage; /* files that are there and cannot be opened */
-	struct pm_damages damages;    /* the same */
 };
 
 enum { COPIED = 1 };
@@ -111,10 +110,9 @@ static int sources_fill(void *owner, void *part, struct pm_error *err)
 	s->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
 		r = source_add(s, db, &seen, i);
-	s->damages = pm_damage_rows(&s->damage);
 	pm_strtab_done(&seen);
 	pm_map_done(&s->lengths.of);
-	return r;
+	return s->damage.no_memory ? -ENOMEM : r;
 }
 
 static void sources_done(void *part)
@@ -178,10 +176,8 @@ int hpctk_sources_scan(struct hpctk_opened *db, struct pm_damage_list *found, st
 {
 	const struct hpctk_sources *s;
 	int r = has_folder(db) ? pm_part_get(&db->copied, &type, db, &s, err) : -ENOENT;
-	struct pm_damages rows = r < 0 ? (struct pm_damages){.n = 0} : s->damages;
-	for (size_t i = 0; i < rows.n; i++)
-		pm_damage_add(found, rows.rows[i].file, PM_NO_OFFSET, PM_NO_OFFSET, "%s",
-			rows.rows[i].what);
+	if (r == 0)
+		pm_damage_add_all(found, &s->damage);
 	return r == -ENOENT ? 0 : r;
 }
 

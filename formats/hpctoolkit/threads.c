@@ -119,7 +119,7 @@ static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *
 	struct pm_bytes ids;
 	uint32_t n;
 	if (!hpctk_tuple_find(b->db, profile, &ids, &n))
-		pm_damage_add(&b->db->damage, "profile.db", hpctk_row_at(&b->db->profiles, profile),
+		pm_damage_add(&b->t->damage, "profile.db", hpctk_row_at(&b->db->profiles, profile),
 			b->db->profiles.stride, "profile %u: its identifier tuple cannot be read",
 			profile);
 	thread->n_identity = n ? n : 1;
@@ -177,7 +177,7 @@ static void line_read(struct builder *b, uint32_t i)
 	hpctk_trace_decode(&db->layout, hpctk_row(&db->traces, i), &record);
 	uint32_t thread = hpctk_thread_of(db, b->t, record.profile);
 	if (thread == PM_NONE || b->t->lines[thread].present) {
-		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+		pm_damage_add(&b->t->damage, "trace.db", at, db->traces.stride,
 			thread == PM_NONE ? "trace %u is of profile %u, which is not a thread"
 					  : "trace %u is a second one of profile %u",
 			i, record.profile);
@@ -190,7 +190,7 @@ static void line_read(struct builder *b, uint32_t i)
 		return;
 	if (line_is_cut(db, &record)) {
 		uint64_t len = hpctk_bytes(db, HPCTK_TRACE).len;
-		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+		pm_damage_add(&b->t->damage, "trace.db", at, db->traces.stride,
 			"trace %u: the file ends within its samples", i);
 		record.end = len - (len - record.at) % HPCTK_SAMPLE;
 	}
@@ -198,14 +198,14 @@ static void line_read(struct builder *b, uint32_t i)
 		!pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), record.at, record.end - record.at,
 			&samples)) {
 		line->damaged = true;
-		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+		pm_damage_add(&b->t->damage, "trace.db", at, db->traces.stride,
 			"trace %u: its samples are outside the file", i);
 		return;
 	}
 	line->n = samples.len / HPCTK_SAMPLE;
 	b->threads[thread].n_samples = line->n;
 	if (samples.len % HPCTK_SAMPLE)
-		pm_damage_add(&db->damage, "trace.db", record.at + line->n * HPCTK_SAMPLE,
+		pm_damage_add(&b->t->damage, "trace.db", record.at + line->n * HPCTK_SAMPLE,
 			samples.len % HPCTK_SAMPLE, "trace %u ends within a sample", i);
 }
 
@@ -213,7 +213,7 @@ static void line_read(struct builder *b, uint32_t i)
 static void line_refuse(struct builder *b, uint32_t thread)
 {
 	struct hpctk_line *line = &b->t->lines[thread];
-	pm_damage_add(&b->db->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
+	pm_damage_add(&b->t->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
 		"profile %u: its samples overlap those of another one", b->threads[thread].id);
 	line->n = b->threads[thread].n_samples = 0;
 	line->damaged = true;
@@ -271,16 +271,18 @@ static int threads_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct builder b = {.db = owner, .t = part};
 	(void)err;
+	b.t->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	int r = threads_list(&b);
 	free(b.keys);
 	pm_map_done(&b.key_of_kind);
-	return r;
+	return b.t->damage.no_memory ? -ENOMEM : r;
 }
 
 static void threads_done(void *part)
 {
 	struct hpctk_threads *t = part;
 	pm_arena_done(&t->arena);
+	pm_damage_done(&t->damage);
 }
 
 static const struct pm_part_type type = {.size = sizeof(struct hpctk_threads),

@@ -15,9 +15,10 @@ struct hpctk_line {
 struct hpctk_threads {
 	struct pm_threads list;
 	struct pm_arena arena;
-	uint32_t *of_profile;     /* thread by profile index, PM_NONE for summaries */
-	struct hpctk_line *lines; /* by thread */
-	uint32_t summary;         /* profile index of the summary profile, or PM_NONE */
+	uint32_t *of_profile;         /* thread by profile index, PM_NONE for summaries */
+	struct hpctk_line *lines;     /* by thread */
+	uint32_t summary;             /* profile index of the summary profile, or PM_NONE */
+	struct pm_damage_list damage; /* found while reading them */
 };
 
 /* Built on first need; lives as long as the database. */

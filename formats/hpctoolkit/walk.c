@@ -36,7 +36,7 @@ struct walk {
 
 static void spoil(struct walk *w, uint64_t at, uint64_t bytes, const char *what)
 {
-	pm_damage_add(&w->db->damage, "meta.db", at, bytes, "context tree: %s", what);
+	pm_damage_add(w->frames.damage, "meta.db", at, bytes, "context tree: %s", what);
 }
 
 /* Bytes of the section, by their offset in the file. */
@@ -199,11 +199,11 @@ static int section_walk(struct walk *w)
 	return entries ? entries_walk(w, head.p) : roots_walk(w, head.p);
 }
 
-int hpctk_walk(struct hpctk_opened *db, struct hpctk_walked *ret)
+int hpctk_walk(struct hpctk_opened *db, struct pm_damage_list *damage, struct hpctk_walked *ret)
 {
 	*ret = (struct hpctk_walked){.db = db, .builder = pm_tree_builder_new()};
 	struct walk w = {.db = db, .to = ret};
-	int r = ret->builder ? hpctk_frames_init(&w.frames, db, ret->builder) : -ENOMEM;
+	int r = ret->builder ? hpctk_frames_init(&w.frames, db, ret->builder, damage) : -ENOMEM;
 	if (r == 0)
 		r = section_walk(&w);
 	free(w.stack);

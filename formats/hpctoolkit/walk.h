@@ -16,10 +16,10 @@ struct hpctk_walked {
 };
 
 /*
- * Visits all records; unreadable ones are reported as damage. 0 or -ENOMEM. Free with
+ * Visits all records; unreadable ones are added to `damage`. 0 or -ENOMEM. Free with
  * hpctk_walked_done, even after a failure.
  */
-int hpctk_walk(struct hpctk_opened *db, struct hpctk_walked *ret);
+int hpctk_walk(struct hpctk_opened *db, struct pm_damage_list *damage, struct hpctk_walked *ret);
 void hpctk_walked_done(struct hpctk_walked *w);
 
 /* Reports progress; true if the work is cancelled. */

@@ -47,6 +47,8 @@ static int scan_build(void *context, struct pm_error *err)
 		r = htd_sheets_init(src);
 	if (r == 0)
 		r = threads_init(src);
+	if (r == 0 && src->damage_list.no_memory)
+		r = -ENOMEM;
 	if (r == 0)
 		return 0;
 	htd_scan_done(src);
@@ -130,9 +132,12 @@ static int damage_build(void *context, struct pm_error *err)
 	int r = htd_calls_get(src, &calls, &why);
 	if (r < 0 && r != -ENOTSUP)
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	const struct pm_damage_mark before = pm_damage_mark(&src->damage_list);
 	if (r < 0)
 		pm_damage_add(&src->damage_list, src->input.name, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%s: they are not presented as contexts", why.text);
+	if (pm_damage_since(&src->damage_list, before) < 0)
+		return pm_error_plain(err, -ENOMEM);
 	src->damages = pm_damage_rows(&src->damage_list);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/sources/make_sources.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -499,6 +500,50 @@ static void write_htdump(void)
 	}
 }
 
+/* A copy of a file that ends after three quarters, but meta.db and cct.db, which the tree needs. */
+static void cut_file(const char *from, const char *name)
+{
+	struct pm_text bytes = {.p = NULL};
+	char path[4096], block[4096];
+	snprintf(path, sizeof(path), "%s/%s", folder, from);
+	FILE *f = fopen(path, "rb");
+	size_t n;
+	while (f && (n = fread(block, 1, sizeof(block), f)) > 0)
+		pm_text_bytes(&bytes, (struct pm_bytes){(const uint8_t *)block, n});
+	if (!f || ferror(f) || fclose(f) != 0 || bytes.failed)
+		sources_die(path);
+	bool is_whole = strstr(name, "meta.db") || strstr(name, "cct.db");
+	sources_file(name,
+		(struct pm_bytes){
+			(const uint8_t *)bytes.p, is_whole ? bytes.len : bytes.len * 3 / 4});
+	pm_text_done(&bytes);
+}
+
+/* cut/NAME: a source with damage in each of its files, for what must keep its rows. */
+static void write_cut(const char *name)
+{
+	char from[2048], to[2048];
+	snprintf(from, sizeof(from), "%s/%s", folder, name);
+	snprintf(to, sizeof(to), "cut/%s", name);
+	DIR *dir = opendir(from);
+	if (!dir && errno == ENOTDIR) {
+		cut_file(name, to);
+		return;
+	}
+	if (!dir)
+		sources_die(from);
+	sources_folder(to);
+	for (struct dirent *e; (e = readdir(dir));) {
+		char file[2600], copy[2600];
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", name, e->d_name);
+		snprintf(copy, sizeof(copy), "%s/%s", to, e->d_name);
+		cut_file(file, copy);
+	}
+	closedir(dir);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -524,5 +569,10 @@ int main(int argc, char **argv)
 	write_zts();
 	write_unended();
 	write_htdump();
+	sources_folder("cut");
+	write_cut("hpctoolkit-june");
+	write_cut("hpcrun");
+	write_cut("zts");
+	write_cut("new.htdump");
 	return 0;
 }
