@@ -106,13 +106,11 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		return r;
 	const struct pmfs_columns *c = totals->columns;
 	f->quantities = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->quantities));
-	f->columns = pm_arena_array(&f->arena, c->n + (size_t)5, sizeof(*f->columns));
+	f->columns =
+		pm_arena_array(&f->arena, c->n + c->n_derived + (size_t)5, sizeof(*f->columns));
 	f->totals = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->totals));
 	if (!f->quantities || !f->columns || !f->totals)
 		return pmfs_ensemble_no_memory(err);
-	if (timed)
-		for (size_t i = 0; i < 4; i++)
-			f->columns[c->n + i] = times[i];
 	f->lead = PM_NONE;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
@@ -129,8 +127,13 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		if (!f->quantities[f->n_totals++])
 			return pmfs_ensemble_no_memory(err);
 	}
-	if (timed)
-		f->n_columns += 4;
+	for (uint32_t i = 0; i < c->n_derived; i++) {
+		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", c->derived[i].name);
+		if (!f->columns[f->n_columns++])
+			return pmfs_ensemble_no_memory(err);
+	}
+	for (size_t i = 0; timed && i < sizeof(times) / sizeof(*times); i++)
+		f->columns[f->n_columns++] = times[i];
 	return 0;
 }
 

@@ -140,6 +140,25 @@ class Derived(unittest.TestCase):
         said = run(*options("derive=none=a/b"), "--cat", SAMPLE, EVEN, "--", "summary.txt")
         self.assertIn("no run has the quantities of -o derive=none", said)
 
+    def test_functions_of_several_runs(self):
+        """Derived columns stand between costs and percentiles, in the runs' own tables and in that of all of them."""
+        store = os.path.join(SOURCES, "new.htdump")
+        own = table(store, "functions.csv", "derive=each=time_ns/calls")
+        done = run(*options("derive=each=time_ns/calls"), "--cat", "a=" + store, "b=" + SAMPLE, "--", "functions.csv")
+        rows = [row for row in csv.DictReader(io.StringIO(done)) if row["run"] == "a"]
+        self.assertIn("p99_ns", own[0])
+        self.assertEqual(len(rows), len(own))
+        for row, one in zip(rows, own):
+            self.assertEqual({k: row[k] for k in one}, one)
+
+    def test_recipes_name_columns(self):
+        """That of the 99th percentile names its column by number."""
+        store = os.path.join(SOURCES, "new.htdump")
+        said = run(*options("derive=each=time_ns/calls"), "--cat", store, "recipes.txt")
+        column = int(said.split("99th percentile")[1].split("$NF")[0].split("$")[2].split(" ")[0])
+        header = run(*options("derive=each=time_ns/calls"), "--cat", store, "functions.csv").split("\n")[0].split(",")
+        self.assertEqual(header[column - 1], "p99_ns")
+
     def test_one_run_lacks_a_quantity(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.folded")

@@ -187,7 +187,7 @@ static int add_percentiles(const struct pmfs_recipes *c, struct pm_error *err)
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", $%u / 1e9, $NF }' functions.tsv "
 		"| sort -gr | head\n",
-		2 + c->columns->n + 3);
+		2 + c->columns->n + c->columns->n_derived + 3);
 	return 0;
 }
 
