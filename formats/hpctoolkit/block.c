@@ -2,12 +2,44 @@
  * Value blocks, read in place. When a block is opened, it is checked to be within the file; the
  * order of its index is checked entry by entry as it is read.
  */
-#include "formats/hpctoolkit/block.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/search.h"
-#include "formats/hpctoolkit/sharing.h"
+#include "formats/common/sort.h"
+
+/*
+ * ==== overlaps ====
+ * Finds value blocks, or samples of threads, that overlap others. In a valid database they are
+ * disjoint; a hostile file could make all of them refer to the same large block, which would then
+ * be read once for each.
+ */
+
+static int by_end(const void *a, const void *b)
+{
+	const struct hpctk_stretch *x = a, *y = b;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+int hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks)
+{
+	uint64_t reach = 0;
+	if (pm_sort(stretches, n, sizeof(*stretches), by_end) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (stretches[i].at >= reach)
+			reach = stretches[i].end;
+		else
+			marks[stretches[i].row / 8] |= (uint8_t)(1u << stretches[i].row % 8);
+	}
+	return 0;
+}
+
+/* ==== blocks ==== */
 
 /* Entries and values have 10 bytes with a 16-bit key, 12 with a 32-bit key. */
 enum { SHORT_KEY = 0x0a, LONG_KEY = 0x0c };

@@ -3,13 +3,12 @@
  * `execution` is inclusive cost; `function` is exclusive cost in flat tables, and in the tree as
  * well unless there is `lex_aware`, which exists for that purpose.
  */
-#include "formats/hpctoolkit/columns.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/work.h"
-#include "formats/hpctoolkit/summary.h"
 
 /* ---- roles ---- */
 

@@ -1,14 +1,11 @@
 /*
  * Costs, read in place from the value blocks. The tree remembers the position of each context in
  * the summary; the block of a context in cct.db is found by its number. If that is missing or
- * damaged, the same values are read from profile.db (gathered.h).
+ * damaged, the same values are read from profile.db (summary.c).
  */
-#include "formats/hpctoolkit/costs.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 #include "formats/common/search.h"
-#include "formats/hpctoolkit/contexts.h"
-#include "formats/hpctoolkit/gathered.h"
-#include "formats/hpctoolkit/summary.h"
 
 int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err)

@@ -5,7 +5,7 @@
  * only. No row is reported twice, and a fault that can repeat gives one row for its whole block or
  * line.
  */
-#include "formats/hpctoolkit/damage.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,6 @@
 
 #include "formats/common/beneath.h"
 #include "formats/common/work.h"
-#include "formats/hpctoolkit/block.h"
-#include "formats/hpctoolkit/contexts.h"
-#include "formats/hpctoolkit/meta.h"
-#include "formats/hpctoolkit/metrics.h"
-#include "formats/hpctoolkit/sources.h"
-#include "formats/hpctoolkit/threads.h"
-#include "formats/hpctoolkit/trace.h"
 
 struct scan {
 	struct hpctk_opened *db;

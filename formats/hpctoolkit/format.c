@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "formats/common/folder.h"
-#include "formats/hpctoolkit/model.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 /* The first bytes of a database file below a directory; returns their number, or -EIO. */
 static ssize_t head_read(int folder, const char *name, uint8_t *head, size_t room)

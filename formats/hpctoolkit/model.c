@@ -1,23 +1,11 @@
 /* The format interface of a database, from the results of the readers. Reads no bytes. */
-#include "formats/hpctoolkit/model.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/quantity.h"
 #include "formats/common/text.h"
-#include "formats/hpctoolkit/block.h"
-#include "formats/hpctoolkit/columns.h"
-#include "formats/hpctoolkit/contexts.h"
-#include "formats/hpctoolkit/costs.h"
-#include "formats/hpctoolkit/damage.h"
-#include "formats/hpctoolkit/dialect.h"
-#include "formats/hpctoolkit/documents.h"
-#include "formats/hpctoolkit/meta.h"
-#include "formats/hpctoolkit/metrics.h"
-#include "formats/hpctoolkit/sources.h"
-#include "formats/hpctoolkit/threads.h"
-#include "formats/hpctoolkit/trace.h"
 
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {

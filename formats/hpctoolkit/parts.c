@@ -1,14 +1,264 @@
 /*
+ * Opens the files of a database, determines their layout, and locates their tables. Only headers
+ * are read.
+ */
+#include "formats/hpctoolkit/hpctoolkit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/common/affix.h"
+#include "formats/hpctoolkit/records.h"
+#include "profmount/profile.h"
+
+/*
+ * ==== files ====
+ * The files of a database: their names and magics, and opening them.
+ */
+
+const char *hpctk_file_name(enum hpctk_file file)
+{
+	static const char *const names[HPCTK_N_FILES] = {
+		[HPCTK_META] = "meta.db",
+		[HPCTK_PROFILE] = "profile.db",
+		[HPCTK_CCT] = "cct.db",
+		[HPCTK_TRACE] = "trace.db",
+	};
+	return names[file];
+}
+
+static const char magics[HPCTK_N_FILES][4] = {
+	[HPCTK_META] = {'m', 'e', 't', 'a'},
+	[HPCTK_PROFILE] = {'p', 'r', 'o', 'f'},
+	[HPCTK_CCT] = {'c', 't', 'x', 't'},
+	[HPCTK_TRACE] = {'t', 'r', 'c', 'e'},
+};
+
+static int magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_error *err)
+{
+	const char *name = hpctk_file_name(file);
+	if (pm_begins_with(bytes, "HPCPROF-"))
+		return pm_error_set(err, -ENOTSUP, name, 0,
+			"belongs to a database older than version 4 (HPCPROF-), which is not supported");
+	if (bytes.len < HPCTK_FILE_HEADER + HPCTK_SECTION)
+		return pm_error_set(err, -EINVAL, name, 0,
+			"has %zu bytes, which is too short for its header", bytes.len);
+	if (!pm_begins_with(bytes, "HPCTOOLKIT") || memcmp(bytes.p + 10, magics[file], 4) != 0)
+		return pm_error_set(
+			err, -EINVAL, name, 0, "does not begin with HPCTOOLKIT%.4s", magics[file]);
+	if (bytes.p[0x0e] != 4)
+		return pm_error_set(err, -ENOTSUP, name, 0x0e,
+			"is version %u.%u, only 4 is supported", bytes.p[0x0e], bytes.p[0x0f]);
+	return 0;
+}
+
+/* Opens a file and checks its magic. A damaged optional file is reported as damage. */
+static int file_open(struct hpctk_folder *f, enum hpctk_file file, struct pm_damage_list *damage,
+	struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	bool optional = file > HPCTK_PROFILE;
+	int r = pm_input_open(&f->files[file], f->fd, hpctk_file_name(file), &why);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = magic_check(f->files[file].bytes, file, &why);
+	f->present[file] = r == 0;
+	if (optional && (r == -EINVAL || r == -EIO)) {
+		pm_damage_add(damage, hpctk_file_name(file), 0, PM_NO_OFFSET, "%s", why.text);
+		return 0;
+	}
+	if (r < 0 && err && !err->code)
+		*err = why;
+	return r;
+}
+
+/*
+ * Opens the existing files in directory `folder` (borrowed). -ENOTSUP for unsupported versions,
+ * -EINVAL if meta.db or profile.db is missing or of another kind; a broken optional file is
+ * reported in `damage`. Must be closed after a failure, too.
+ */
+static int folder_open(
+	struct hpctk_folder *f, int folder, struct pm_damage_list *damage, struct pm_error *err)
+{
+	*f = (struct hpctk_folder){.fd = fcntl(folder, F_DUPFD_CLOEXEC, 0)};
+	if (f->fd < 0)
+		return pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "the directory cannot be kept open");
+	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++) {
+		int r = file_open(f, i, damage, err);
+		if (r < 0)
+			return r;
+	}
+	for (enum hpctk_file i = HPCTK_META; i <= HPCTK_PROFILE; i++)
+		if (!f->present[i])
+			return pm_error_set(err, -EINVAL, hpctk_file_name(i), PM_NO_OFFSET,
+				"is missing; a database cannot be read without it");
+	return 0;
+}
+
+static void folder_close(struct hpctk_folder *f)
+{
+	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
+		pm_input_close(&f->files[i]);
+	if (f->fd >= 0)
+		close(f->fd);
+}
+
+/*
+ * ==== layouts ====
+ * Layout detection. Each file is consistent with some of the layouts, according to the sizes of
+ * structures that it stores; the layout of the database is the one that is consistent with all
+ * files. meta.db and profile.db together always decide; cct.db and trace.db can only contradict.
+ */
+
+#define BIT(generation) (1u << (generation))
+
+enum {
+	NESTED = BIT(HPCTK_FIRST) | BIT(HPCTK_APRIL),
+	SHARED = BIT(HPCTK_JUNE) | BIT(HPCTK_RELEASED),
+	DRAFTS = BIT(HPCTK_APRIL) | BIT(HPCTK_JUNE),
+	ALL = NESTED | SHARED,
+};
+
+/*
+ * Files begin with a pointer to a position shortly after the header. In the wrong byte order it is
+ * far beyond the end of the file, so the smaller value is correct.
+ */
+static bool is_big(struct pm_bytes file)
+{
+	return pm_be64(file.p + 0x18) < pm_le64(file.p + 0x18);
+}
+
+/* The start of the section described at `at` in the file's header. */
+static const uint8_t *section_head(
+	const struct hpctk_layout *l, struct pm_bytes file, size_t at, size_t need)
+{
+	struct pm_bytes header, head;
+	struct hpctk_section section;
+	if (!pm_bytes_sub(file, at, HPCTK_SECTION, &header))
+		return NULL;
+	hpctk_section_decode(l, header.p, &section);
+	return pm_bytes_sub(file, section.at, need, &head) ? head.p : NULL;
+}
+
+static unsigned meta_admits(const struct hpctk_layout *l, struct pm_bytes file)
+{
+	const uint8_t *d = section_head(l, file, 0x30, HPCTK_METRICS_NESTED);
+	if (!d)
+		return 0;
+	if (d[0x0c] >= 0x20 && d[0x0d] >= 0x10 && d[0x0e] >= 0x18)
+		return SHARED;
+	return d[0x0c] >= 0x18 && d[0x0d] >= 0x18 && d[0x0e] >= 0x10 ? NESTED : 0;
+}
+
+/* The first specification has the size where the count is now: less than 16 means a size. */
+static unsigned profile_admits(const struct hpctk_layout *l, struct pm_bytes file)
+{
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
+	if (!d)
+		return 0;
+	if (d[0x0c] >= 0x30)
+		return BIT(HPCTK_RELEASED);
+	return d[0x0c] >= 0x28 ? DRAFTS : BIT(HPCTK_FIRST);
+}
+
+static unsigned cct_admits(const struct hpctk_layout *l, struct pm_bytes file)
+{
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
+	if (!d)
+		return 0;
+	return d[0x0c] >= HPCTK_BLOCK ? ALL & ~BIT(HPCTK_FIRST) : BIT(HPCTK_FIRST);
+}
+
+/* Later layouts have 16 bytes of time bounds between the start of the section and its table. */
+static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
+{
+	struct hpctk_section section;
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
+	if (!d)
+		return 0;
+	hpctk_section_decode(l, file.p + 0x10, &section);
+	return hpctk_u64(l, d) < section.at + HPCTK_TRACES_TIMED ? BIT(HPCTK_FIRST) : ALL;
+}
+
+/* An unusable optional file is treated as missing; damage.csv reports it. */
+static void leave_out(struct hpctk_opened *db, enum hpctk_file file, const char *why)
+{
+	db->folder.present[file] = false;
+	pm_damage_add(&db->damage, hpctk_file_name(file), 0, hpctk_bytes(db, file).len, "%s", why);
+}
+
+static int byte_order_detect(struct hpctk_opened *db, struct pm_error *err)
+{
+	db->layout.big = is_big(hpctk_bytes(db, HPCTK_META));
+	for (enum hpctk_file i = HPCTK_PROFILE; i < HPCTK_N_FILES; i++)
+		if (db->folder.present[i] && is_big(hpctk_bytes(db, i)) != db->layout.big)
+			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
+				"has a different byte order than meta.db (%s-endian): "
+				"files of different databases",
+				db->layout.big ? "big" : "little");
+	return 0;
+}
+
+/*
+ * Fills db->layout from the open files. Unreadable optional files are removed from db->present and
+ * reported as damage; -EINVAL if files contradict each other.
+ */
+static int detect_layout(struct hpctk_opened *db, struct pm_error *err)
+{
+	static unsigned (*const admits[HPCTK_N_FILES])(
+		const struct hpctk_layout *l, struct pm_bytes file) = {
+		[HPCTK_META] = meta_admits,
+		[HPCTK_PROFILE] = profile_admits,
+		[HPCTK_CCT] = cct_admits,
+		[HPCTK_TRACE] = trace_admits,
+	};
+	unsigned all = ALL;
+	int r = byte_order_detect(db, err);
+	if (r < 0)
+		return r;
+	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++) {
+		if (!db->folder.present[i])
+			continue;
+		unsigned some = admits[i](&db->layout, hpctk_bytes(db, i));
+		if (!some && i <= HPCTK_PROFILE)
+			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
+				"its header does not point to %s of a known layout",
+				i == HPCTK_META ? "metrics" : "profiles");
+		if (!some) {
+			leave_out(db, i, "its header has no valid pointer: the file is ignored");
+			continue;
+		}
+		if (!(all & some))
+			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
+				"has a different layout than %s: files of different databases",
+				i == HPCTK_PROFILE ? "meta.db" : "meta.db and profile.db");
+		all &= some;
+	}
+	db->layout.generation = (enum hpctk_generation)__builtin_ctz(all);
+	return 0;
+}
+
+const char *hpctk_layout_name(const struct hpctk_layout *l)
+{
+	static const char *const names[HPCTK_N_GENERATIONS] = {
+		[HPCTK_FIRST] = "4.0-first-draft",
+		[HPCTK_APRIL] = "4.0-draft-2022-04",
+		[HPCTK_JUNE] = "4.0-draft-2022-06",
+		[HPCTK_RELEASED] = "4.0",
+	};
+	return names[l->generation];
+}
+
+/*
+ * ==== tables ====
  * Opens the files of a database and locates their tables. This only reads headers, so opening costs
  * the same for any size; the contents of tables are not checked. The available part of a truncated
  * table is used.
  */
-#include "formats/hpctoolkit/parts.h"
-
-#include <stdlib.h>
-
-#include "formats/hpctoolkit/dialect.h"
-#include "profmount/profile.h"
 
 static const char *const section_names[HPCTK_N_META_SECTIONS] = {
 	[HPCTK_GENERAL_SECTION] = "general properties",
@@ -163,9 +413,9 @@ static uint64_t first_time(const struct hpctk_opened *db)
 int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 {
 	*db = (struct hpctk_opened){.damage = PM_DAMAGE_LIST_INIT};
-	int r = hpctk_folder_open(&db->folder, folder, &db->damage, err);
+	int r = folder_open(&db->folder, folder, &db->damage, err);
 	if (r == 0)
-		r = hpctk_layout_detect(db, err);
+		r = detect_layout(db, err);
 	if (r == 0)
 		r = meta_open(db, err);
 	if (r < 0) {
@@ -190,7 +440,7 @@ void hpctk_opened_done(struct hpctk_opened *db)
 		&db->documents, &db->copied, &db->gathered, &db->found};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		pm_part_done(parts[i]);
-	hpctk_folder_close(&db->folder);
+	folder_close(&db->folder);
 	free(db->sharing[0]);
 	free(db->sharing[1]);
 	pm_damage_done(&db->damage);

@@ -3,7 +3,7 @@
  * A path that could lead outside is not followed, and a missing file is not damage: databases are
  * often distributed without their sources. A file that is there and cannot be opened is damage.
  */
-#include "formats/hpctoolkit/sources.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
-#include "formats/hpctoolkit/meta.h"
 
 struct hpctk_sources {
 	struct pm_source *items;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/hpctoolkit/model.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 #include "tests/hpctoolkit/fixtures.h"
 
 struct pm_bytes heap_files[HPCTK_N_FILES];

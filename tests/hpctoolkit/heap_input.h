@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_TESTS_HPCTOOLKIT_HEAP_INPUT_H
 #define PROFMOUNT_TESTS_HPCTOOLKIT_HEAP_INPUT_H
 
-#include "formats/hpctoolkit/parts.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 
 /* What pm_input_open finds under the names of a database's files; p = NULL: there is none. */
 extern struct pm_bytes heap_files[HPCTK_N_FILES];

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "formats/common/cursor.h"
-#include "formats/hpctoolkit/meta.h"
-#include "formats/hpctoolkit/sharing.h"
+#include "formats/hpctoolkit/hpctoolkit.h"
 #include "tests/hpctoolkit/fixtures.h"
 
 static struct fixture_folder folder;
