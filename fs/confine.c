@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fs/confine_calls.h"
-
 /*
  * The kernel's interface, written out: headers are those of the machine that built this, and may be
  * older than the kernel, or missing.

@@ -2,6 +2,8 @@
 #ifndef PROFMOUNT_FS_CONFINE_H
 #define PROFMOUNT_FS_CONFINE_H
 
+#include <stdbool.h>
+
 enum pmfs_duty {
 	PMFS_DUTY_SERVE,   /* a mount */
 	PMFS_DUTY_PRINT,   /* --ls, --cat, --check: writes to open descriptors only */
@@ -28,5 +30,13 @@ void pmfs_confinement(struct pmfs_confinement *ret);
 
 /* Closes all inherited descriptors except 0 to 2. */
 void pmfs_close_inherited(void);
+
+/* ---- confine_calls.c: the seccomp layer ---- */
+
+/* From now on, system calls that the duty does not need fail as on a kernel without them. */
+void pmfs_forbid_other_calls(enum pmfs_duty duty);
+
+/* Whether this build has the layer. */
+bool pmfs_can_forbid_calls(void);
 
 #endif

@@ -3,7 +3,7 @@
  * sees numbers, but not memory behind pointers: openat2 and clone3 pass their flags there, and are
  * not listed. docs/decisions/0090-least-privilege.md has the reason for each line.
  */
-#include "fs/confine_calls.h"
+#include "fs/confine.h"
 
 #ifdef PMFS_SECCOMP
 
@@ -96,7 +96,7 @@ static int allow_process(scmp_filter_ctx filter)
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_GET_NAME));
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, SET_VMA));
-	/* To outlive the command in the background: see fs/background.c. */
+	/* To outlive the command in the background: see fs/mount_keeper.c. */
 	r |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
 		SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1(SCMP_CMP_EQ, 0));
 	return r;

@@ -1,8 +1,8 @@
 /*
  * --extract: walks the tree and writes it below a folder. Neither the depth of a tree nor the
- * length of its paths limits the walk. The files of a directory come before its directories, and
- * contexts/ and by-id/, the largest ones, last: so what is left out at the limit is what there is
- * most of.
+ * length of its paths limits the walk. The files of a directory come before its directories,
+ * and contexts/ and by-id/, the largest ones, last: so what is left out at the limit is what
+ * there is most of.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,11 +13,235 @@
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
+#include "formats/common/text.h"
 #include "fs/bar.h"
 #include "fs/commands.h"
-#include "fs/extract_files.h"
+#include "fs/instance.h"
 #include "fs/log.h"
 #include "fs/resolve.h"
+
+struct extraction {
+	struct pmfs_instance *in;
+	int folder;          /* open directory that entries are written to */
+	struct pm_text path; /* of what is being written, as messages show it */
+	uint64_t files, failed;
+	uint64_t most, written; /* bytes, in whole blocks as on a disk */
+	bool full;              /* the limit was reached: nothing more is written */
+};
+
+/*
+ * ---- one file, link or directory on disk ----
+ *
+ * Keeps one open directory and goes up by `..`: paths may be longer than the system's limit.
+ */
+
+/* A path as messages show it: a long one without the names in its middle. */
+static void show_path(struct pm_text *line, struct pm_bytes path)
+{
+	enum { MOST = 400, FIRST = 100, LAST = 200 };
+	size_t head = FIRST, tail = path.len - LAST;
+	if (path.len <= MOST) {
+		pm_text_shown(line, path);
+		return;
+	}
+	while (head > 0 && path.p[head - 1] != '/')
+		head--;
+	while (tail < path.len && path.p[tail] != '/')
+		tail++;
+	if (head == 0)
+		head = FIRST;
+	if (tail == path.len)
+		tail = path.len - LAST;
+	pm_text_shown(line, (struct pm_bytes){path.p, head});
+	pm_text_str(line, "...");
+	pm_text_shown(line, (struct pm_bytes){path.p + tail, path.len - tail});
+}
+
+/* Reports something about a path on standard error; the middle of a long path is left out. */
+static void extract_say(struct pm_bytes path, const char *what)
+{
+	struct pm_text line = {.p = NULL};
+	show_path(&line, path);
+	pm_text_printf(&line, ": %s\n", what);
+	pmfs_bar_hide();
+	fwrite(line.p, 1, line.failed ? 0 : line.len, stderr);
+	pmfs_bar_go_on();
+	pm_text_done(&line);
+}
+
+/* Reports and counts an error about the current path. */
+static void extract_failed(struct extraction *x, int code, const struct pm_error *err)
+{
+	char line[900];
+	x->failed++;
+	extract_say(pm_text_view(&x->path),
+		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
+}
+
+enum { BLOCK = 4096 };
+
+/* True if that many more blocks may be written, which are then counted; otherwise extraction stops.
+ */
+static bool pay_blocks(struct extraction *x, uint64_t blocks, struct pm_error *err)
+{
+	if (!x->full && blocks <= (x->most - x->written) / BLOCK) {
+		x->written += blocks * BLOCK;
+		return true;
+	}
+	x->full = true;
+	pm_error_set(err, -ENOSPC, NULL, PM_NO_OFFSET,
+		"left out, with all that follows it: more than %llu bytes would be written "
+		"(-o max=SIZE)",
+		(unsigned long long)x->most);
+	return false;
+}
+
+/* The same for a file of n bytes, or with n = 0 for anything else. */
+static bool pay(struct extraction *x, uint64_t n, struct pm_error *err)
+{
+	return pay_blocks(x, n / BLOCK + 1, err);
+}
+
+/* Removes what an earlier extraction left; files of another type are kept, and never blocked on. */
+static bool make_room(int folder, const char *name, mode_t type)
+{
+	struct stat st;
+	if (errno != EEXIST || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	if ((st.st_mode & S_IFMT) == type)
+		return unlinkat(folder, name, 0) == 0;
+	errno = EEXIST;
+	return false;
+}
+
+static int create_file(int folder, const char *name)
+{
+	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(folder, name, flags, 0666);
+	if (fd < 0 && make_room(folder, name, S_IFREG))
+		fd = openat(folder, name, flags, 0666);
+	return fd;
+}
+
+struct flowing {
+	struct extraction *x;
+	int fd;
+	uint64_t size;
+};
+
+/* A piece of a document whose size is not known before. */
+static bool write_piece(void *context, struct pm_bytes piece, struct pm_error *err)
+{
+	struct flowing *f = context;
+	uint64_t had = f->size / BLOCK;
+	f->size += piece.len;
+	return pay_blocks(f->x, f->size / BLOCK - had, err) &&
+		pmfs_write_all(f->fd, piece.p, piece.len, err) == 0;
+}
+
+static int write_bytes(
+	struct extraction *x, pm_node node, const struct pm_doc *doc, int fd, struct pm_error *err)
+{
+	struct flowing f = {.x = x, .fd = fd};
+	return pmfs_engine_flows(doc) ? pmfs_engine_flow(x->in->engine, doc, write_piece, &f, err)
+				      : pmfs_document_write(x->in, node, doc, fd, err);
+}
+
+static int write_contents(struct extraction *x, pm_node node, const struct pm_doc *doc,
+	const char *name, struct pm_error *err)
+{
+	uint64_t size = 0;
+	/* A document that cannot be produced leaves no file behind. */
+	int r = pmfs_engine_flows(doc) ? 0 : pmfs_engine_size(x->in->engine, node, doc, &size, err);
+	if (r < 0)
+		return r;
+	if (!pay(x, size, err))
+		return -ENOSPC;
+	int fd = create_file(x->folder, name);
+	if (fd < 0)
+		return pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
+	r = write_bytes(x, node, doc, fd, err);
+	if (close(fd) != 0 && r == 0)
+		r = pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "cannot be written: %s", strerror(errno));
+	if (r < 0)
+		unlinkat(x->folder, name, 0);
+	return r;
+}
+
+static int write_link(struct extraction *x, pm_node node, const char *name, struct pm_error *err)
+{
+	char target[PMFS_TARGET_SIZE];
+	int r = pmfs_link_target(x->in, node, target, err);
+	if (r < 0)
+		return r;
+	if (!pay(x, 0, err))
+		return -ENOSPC;
+	if (symlinkat(target, x->folder, name) == 0 ||
+		(make_room(x->folder, name, S_IFLNK) && symlinkat(target, x->folder, name) == 0))
+		return 0;
+	return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "cannot be linked: %s", strerror(errno));
+}
+
+static int write_document(struct extraction *x, const struct pmfs_entry *entry, const char *name,
+	struct pm_error *err)
+{
+	struct pm_doc doc;
+	int r = pmfs_tree_document(x->in->tree, entry->node, &doc, err);
+	if (r == 0) {
+		r = write_contents(x, entry->node, &doc, name, err);
+		pmfs_tree_release(x->in->tree, entry->node);
+	}
+	return r;
+}
+
+/* Writes a file or link into the open directory; reports errors, and leaves no part of a file. */
+static void extract_entry(struct extraction *x, const struct pmfs_entry *entry, const char *name)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	int r = entry->type == PMFS_LINK ? write_link(x, entry->node, name, &err)
+					 : write_document(x, entry, name, &err);
+	if (r < 0)
+		extract_failed(x, r, &err);
+	pmfs_bar_count(++x->files);
+}
+
+/*
+ * Creates a directory in the open one (or uses one that exists), which is open then. On failure the
+ * open directory stays. 0 or a negative errno; -ENOSPC at the limit.
+ */
+static int extract_enter(struct extraction *x, const char *name, struct pm_error *err)
+{
+	if (!pay(x, 0, err))
+		return -ENOSPC;
+	if (mkdirat(x->folder, name, 0777) != 0 && errno != EEXIST)
+		return pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
+	int fd = openat(x->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+	close(x->folder);
+	x->folder = fd;
+	return 0;
+}
+
+/*
+ * Opens the parent of the open directory. -EIO if that cannot be done: nothing more can be written
+ * at its place then.
+ */
+static int extract_leave(struct extraction *x)
+{
+	int fd = openat(x->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -EIO;
+	close(x->folder);
+	x->folder = fd;
+	return 0;
+}
+
+/* ---- the walk ---- */
 
 /* The entries of a directory, in the order in which they are written. */
 enum pass { FILES, DIRECTORIES, CONTEXTS, N_PASSES };
@@ -31,7 +255,7 @@ struct level {
 };
 
 struct walk {
-	struct pmfs_extraction x;
+	struct extraction x;
 	struct level *levels;
 	size_t n, room;
 	bool parquet; /* -o parquet */
@@ -80,9 +304,9 @@ static int write_unlisted(struct walk *w, struct pm_bytes stem)
 		return -ENOMEM;
 	int r = pmfs_tree_lookup(tree, w->levels[w->n - 1].node, pm_bytes_of(name), &entry, &err);
 	if (r < 0 && r != -ENOENT)
-		pmfs_extract_failed(&w->x, r, &err);
+		extract_failed(&w->x, r, &err);
 	if (r >= 0 && entry.type == PMFS_FILE && is_parquet(tree, entry.node))
-		pmfs_extract_entry(&w->x, &entry, name);
+		extract_entry(&w->x, &entry, name);
 	return 0;
 }
 
@@ -111,12 +335,12 @@ static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 	if (set_path(w, name) < 0)
 		return -ENOMEM;
 	if (entry->type != PMFS_DIRECTORY) {
-		pmfs_extract_entry(&w->x, entry, name);
+		extract_entry(&w->x, entry, name);
 		return w->parquet ? write_parquet(w, entry) : 0;
 	}
-	int r = pmfs_extract_enter(&w->x, name, &err);
+	int r = extract_enter(&w->x, name, &err);
 	if (r < 0) {
-		pmfs_extract_failed(&w->x, r, &err);
+		extract_failed(&w->x, r, &err);
 		return 0;
 	}
 	return push(w, entry->node);
@@ -154,8 +378,7 @@ static void name_rest(struct walk *w)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
 	while (next_entry(w->x.in->tree, &w->levels[0], &entry, &err) > 0)
-		pmfs_extract_say(
-			(struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
+		extract_say((struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
 }
 
 /* Everything below the directory `node`, which is open, and is again afterwards. */
@@ -173,9 +396,9 @@ static int write_tree(struct walk *w, pm_node node)
 		}
 		if (r < 0) {
 			w->x.path.len = level->path_len;
-			pmfs_extract_failed(&w->x, r, &err);
+			extract_failed(&w->x, r, &err);
 		}
-		r = --w->n > 0 ? pmfs_extract_leave(&w->x) : 0;
+		r = --w->n > 0 ? extract_leave(&w->x) : 0;
 	}
 	if (w->x.full && node == PMFS_NODE_ROOT)
 		name_rest(w);
@@ -185,7 +408,7 @@ static int write_tree(struct walk *w, pm_node node)
 /* A file or link of the directory `dir`, which is open, and the Parquet files beside it. */
 static int write_file(struct walk *w, pm_node dir, const struct pmfs_entry *entry, const char *name)
 {
-	pmfs_extract_entry(&w->x, entry, name);
+	extract_entry(&w->x, entry, name);
 	if (!w->parquet)
 		return 0;
 	w->x.path.len -= strlen(name);
@@ -216,18 +439,18 @@ static int write_at(struct walk *w, const char *path)
 		r = pmfs_tree_lookup(w->x.in->tree, dir, pm_bytes_of(name), &entry, &err);
 		if (r >= 0 && entry.type != PMFS_DIRECTORY)
 			r = write_file(w, dir, &entry, name);
-		else if (r >= 0 && (r = pmfs_extract_enter(&w->x, name, &err)) == 0)
+		else if (r >= 0 && (r = extract_enter(&w->x, name, &err)) == 0)
 			depth++;
 		path += len + (path[len] == '/');
 	}
 	if (r < 0) {
-		pmfs_extract_failed(&w->x, r, &err);
+		extract_failed(&w->x, r, &err);
 		r = 0;
 	} else if (entry.type == PMFS_DIRECTORY) {
 		r = write_tree(w, entry.node);
 	}
 	for (; r == 0 && depth > 0; depth--)
-		r = pmfs_extract_leave(&w->x);
+		r = extract_leave(&w->x);
 	return r;
 }
 
@@ -244,10 +467,10 @@ static int write_path(struct walk *w, const char *path, bool files, bool *ret_do
 	if (r < 0) {
 		pm_text_clear(&w->x.path);
 		pm_text_str(&w->x.path, path);
-		pmfs_extract_failed(&w->x, r, &err);
+		extract_failed(&w->x, r, &err);
 		r = 0;
 	} else if (w->x.full && *ret_done) {
-		pmfs_extract_say(pm_bytes_of(path), "left out");
+		extract_say(pm_bytes_of(path), "left out");
 	} else if (*ret_done) {
 		const char *link = at.links.p, *end = link + at.links.len;
 		for (; r == 0 && link < end; link += strlen(link) + 1)

@@ -20,13 +20,6 @@ void pmfs_log_to_keeper(int line)
 	keeper = line;
 }
 
-static void say(const char *message)
-{
-	pmfs_bar_hide();
-	fprintf(stderr, "profmount: %s\n", message);
-	pmfs_bar_go_on();
-}
-
 void pmfs_log(const char *format, ...)
 {
 	char line[1024], message[1024] = {PMFS_KEEPER_LOG};
@@ -35,8 +28,11 @@ void pmfs_log(const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	pm_shown_copy(message + 1, sizeof(message) - 1, line);
-	if (keeper < 0 || write(keeper, message, 1 + strlen(message + 1)) < 0)
-		say(message + 1);
+	if (keeper >= 0 && write(keeper, message, 1 + strlen(message + 1)) >= 0)
+		return;
+	pmfs_bar_hide();
+	fprintf(stderr, "profmount: %s\n", message + 1);
+	pmfs_bar_go_on();
 }
 
 void pmfs_log_error(const char *before, const struct pm_error *err)

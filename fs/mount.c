@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fs/background.h"
 #include "fs/confine.h"
 #include "fs/log.h"
 #include "fs/mount_follow.h"
@@ -21,7 +20,6 @@
 #include "fs/mount_warm.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
-#include "fs/sourcemark.h"
 
 /*
  * Threads that are always free to read requests. Idle ones are kept: creating them again costs more

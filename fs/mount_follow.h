@@ -10,6 +10,8 @@
 #ifndef PROFMOUNT_FS_MOUNT_FOLLOW_H
 #define PROFMOUNT_FS_MOUNT_FOLLOW_H
 
+#include <stdint.h>
+
 #include "fs/mount_ops.h"
 #include "fs/options.h"
 
@@ -41,5 +43,10 @@ void pmfs_handle_close(uint64_t handle);
 /* The snapshot for a read of it, to be released. */
 struct pmfs_mount *pmfs_handle_pin(
 	struct pmfs_mount *session, uint64_t handle, pm_node node, uint64_t off);
+
+/* ---- noticing changes of a source ---- */
+
+/* A number that changes with the source; for a folder, with the files in it and one level below. */
+uint64_t pmfs_source_mark(const char *path);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * The keeper is forked before the server is confined. It executes the messages from its socket, in
- * the only valid order, and never reads the profile. If the server dies without a message, a dead
- * mount remains, which the next mount there diagnoses; with `-o auto_unmount` it is unmounted.
- * (libfuse's own auto_unmount cannot access the mounts of users other than root, and leaves them.)
+ * The keeper is forked before the server is confined. It executes the messages from its socket,
+ * in the only valid order, and never reads the profile. If the server dies without a message, a
+ * dead mount remains, which the next mount there diagnoses; with `-o auto_unmount` it is
+ * unmounted. (libfuse's own auto_unmount cannot access the mounts of users other than root, and
+ * leaves them.)
  *
- * If the keeper were killed, nobody could unmount. So after mounting it has a spare, a process that
- * only waits for the keeper's death and then takes its place.
+ * If the keeper were killed, nobody could unmount. So after mounting it has a spare, a process
+ * that only waits for the keeper's death and then takes its place.
  */
 #include "fs/mount_keeper.h"
 
@@ -22,10 +23,81 @@
 #include <unistd.h>
 
 #include "formats/common/utf8.h"
-#include "fs/background.h"
-#include "fs/fusermount.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
+
+/*
+ * ---- the background ----
+ *
+ * libfuse's fuse_daemonize forks after the mount, i.e. after everything has been read. Here the
+ * fork comes first, because a process that reads is confined and cannot fork.
+ */
+
+/* The other process's message that it is ready, or else its exit status. */
+static int wait_for(pid_t pid, int line)
+{
+	char ready;
+	int status;
+	ssize_t n;
+	do
+		n = read(line, &ready, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
+}
+
+int pmfs_background_start(struct pmfs_background *b, int *ret_status)
+{
+	int ends[2];
+	if (!b->wanted)
+		return 0;
+	b->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -errno;
+	pid_t waiting = getpid(), pid = fork();
+	if (pid < 0)
+		return -errno;
+	b->line = ends[1];
+	if (pid == 0) {
+		close(ends[0]);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != waiting)
+			_exit(1); /* it was interrupted before */
+		return 0;
+	}
+	close(ends[1]);
+	*ret_status = wait_for(pid, ends[0]);
+	return 1;
+}
+
+/* Detaches from the terminal and leaves the working directory. */
+static void background_leave(const struct pmfs_background *b)
+{
+	if (!b->wanted)
+		return;
+	setsid();
+	for (int fd = 0; b->null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(b->null, fd);
+	if (chdir("/") != 0)
+		return; /* the root always exists */
+}
+
+bool pmfs_background_ready(struct pmfs_background *b)
+{
+	if (!b->wanted)
+		return true;
+	background_leave(b);
+	prctl(PR_SET_PDEATHSIG, 0);
+	bool is_awaited = write(b->line, "", 1) == 1;
+	close(b->line);
+	return is_awaited;
+}
+
+/* ---- the keeper ---- */
 
 enum { MESSAGE = 1100 };
 
@@ -166,7 +238,7 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 			mount_once(k, line);
 		if (message[0] == PMFS_KEEPER_READY && spare < 0) {
 			pmfs_mountpoint_raise_readahead(k->mountpoint);
-			pmfs_background_leave(k->background);
+			background_leave(k->background);
 			spare = start_spare();
 		}
 		if (message[0] == PMFS_KEEPER_LEAVE)

@@ -47,19 +47,11 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
  */
 int pmfs_mount_greet(struct fuse_session *se, const struct pmfs_mount *m);
 
-struct pmfs_call; /* fs/mount_call.h */
+struct pmfs_call; /* fs/mount_jobs.h */
 
-/* ---- mount_attr.c ---- */
+/* ---- mount_answer.c ---- */
 
-/* Attributes of a node with this type and size. */
-void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t size,
-	struct stat *ret);
-
-/* An entry for lookup and readdirplus; valid forever. */
-void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
-	struct fuse_entry_param *ret);
-
-/* The same if it is known without work. */
+/* The size of a document if it is known without work. */
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
 
@@ -68,12 +60,8 @@ void pmfs_answer_lookup(struct pmfs_call *c);
 void pmfs_answer_getxattr(struct pmfs_call *c);
 void pmfs_answer_listxattr(struct pmfs_call *c);
 
-/* ---- mount_read.c ---- */
-
 void pmfs_answer_read(struct pmfs_call *c);
 void pmfs_answer_readlink(struct pmfs_call *c);
-
-/* ---- mount_list.c ---- */
 
 void pmfs_answer_readdir(struct pmfs_call *c);
 void pmfs_answer_readdirplus(struct pmfs_call *c);

@@ -8,6 +8,7 @@
 #include "formats/common/utf8.h"
 #include "fs/log.h"
 #include "fs/runs/ensemble.h"
+#include "fs/runs/words.h"
 #include "fs/views/sums/iterations.h"
 
 /* ---- paths ---- */

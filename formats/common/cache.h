@@ -25,7 +25,7 @@ struct pm_cached {
 
 /*
  * The users of a cache have keys with different highest bytes: keys of the format have bit 62 set
- * and bit 63 clear; all others are nodes of fs/tree/node.h.
+ * and bit 63 clear; all others are nodes of fs/tree/tree.h.
  */
 enum { PM_CACHE_FORMAT = 0x40 };
 

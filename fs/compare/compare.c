@@ -1,14 +1,136 @@
 /*
- * The profile of a comparison. It only has documents: what the runs have in common is not the tree
- * of one run, and views for one run would not show the differences.
+ * The profile of a comparison. It only has documents: what the runs have in common is not the
+ * tree of one run, and views for one run would not show the differences.
  */
-#include "fs/compare/compare.h"
+#include "fs/compare/internal.h"
 
 #include <stdlib.h>
 
 #include "formats/common/nothing.h"
-#include "fs/compare/documents.h"
-#include "fs/compare/internal.h"
+#include "fs/compare/compare.h"
+#include "fs/compare/union.h"
+#include "profmount/profile.h"
+
+/* ---- the documents: the contents of compare/NAME ---- */
+
+struct documents {
+	struct pm_named_doc *docs;
+	size_t n;
+	struct pm_arena arena; /* of paths */
+};
+
+static void documents_free(void *part)
+{
+	struct documents *d = part;
+	free(d->docs);
+	pm_arena_done(&d->arena);
+	free(d);
+}
+
+static void add_table(struct documents *d, const char *csv, const char *tsv, struct pm_table table)
+{
+	d->docs[d->n++] = (struct pm_named_doc){.path = csv, .doc = pm_doc_csv(table)};
+	if (tsv)
+		d->docs[d->n++] = (struct pm_named_doc){.path = tsv, .doc = pm_doc_tsv(table)};
+}
+
+static void add_joined(struct documents *d, struct pmfs_compare *c, const char *csv,
+	const char *tsv, enum pmfs_compare_part which)
+{
+	add_table(d, csv, tsv, pmfs_joined_table(c, which));
+}
+
+static void add_text(struct documents *d, struct pmfs_compare *c, const char *path,
+	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err))
+{
+	d->docs[d->n++] = (struct pm_named_doc){
+		.path = path, .doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = c}}};
+}
+
+enum { MOST_FIXED = 32, EACH_QUANTITY = 2 };
+
+static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	add_text(d, c, "summary.txt", pmfs_compare_summary_render);
+	add_text(d, c, "functions.txt", pmfs_compare_functions_render);
+	add_table(d, "contexts.csv", "contexts.tsv", pmfs_union_table(c));
+	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
+	if (k->has_modules)
+		add_joined(d, c, "modules.csv", "modules.tsv", PMFS_COMPARE_MODULES);
+	if (k->has_lines) {
+		add_joined(d, c, "files.csv", "files.tsv", PMFS_COMPARE_FILES);
+		add_joined(d, c, "lines.csv", "lines.tsv", PMFS_COMPARE_LINES);
+	}
+	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
+	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
+	add_text(d, c, "flamegraph.svg", pmfs_compare_flame_render);
+	add_text(d, c, "flamegraph.html", pmfs_compare_page_render);
+	add_text(d, c, "gone.svg", pmfs_compare_gone_render);
+	add_table(d, "metrics.csv", NULL, pmfs_totals_table(c));
+	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
+}
+
+/* Two files for each quantity with costs. 0 or -ENOMEM. */
+static int list_exports(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	for (uint32_t i = 0; i < k->n_quantities; i++) {
+		const char *export = pmfs_quantity_cost(k, i)->export;
+		if (!pmfs_quantity_is_shown(k, i))
+			continue;
+		const char *folded =
+			pm_arena_printf(&d->arena, "export/%s.collapsedstack.txt", export);
+		const char *pprof = pm_arena_printf(&d->arena, "export/%s.pb.gz", export);
+		if (!folded || !pprof)
+			return -ENOMEM;
+		add_text(d, c, folded, pmfs_compare_folded_render);
+		d->docs[d->n - 1].doc.text.a = i;
+		add_text(d, c, pprof, pmfs_compare_pprof_render);
+		d->docs[d->n - 1].doc.text.a = i;
+	}
+	return 0;
+}
+
+static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+	uint64_t *ret_bytes, struct pm_error *err)
+{
+	const struct pmfs_costs *k;
+	(void)which;
+	int r = pmfs_compare_costs(c, &k, err);
+	if (r < 0)
+		return r;
+	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_quantities;
+	struct documents *d = calloc(1, sizeof(*d));
+	if (d)
+		d->docs = calloc(most, sizeof(*d->docs));
+	if (!d || !d->docs) {
+		free(d);
+		return pmfs_compare_no_memory(err);
+	}
+	list(d, c, k);
+	if (list_exports(d, c, k) < 0) {
+		documents_free(d);
+		return pmfs_compare_no_memory(err);
+	}
+	*ret = d;
+	*ret_bytes = sizeof(*d) + most * sizeof(*d->docs) + d->arena.total;
+	return 0;
+}
+
+/* As pm_profile_ops.documents. */
+static int compare_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	static const struct pmfs_compare_part_type type = {documents_build, documents_free};
+	const struct documents *d;
+	int r = pmfs_compare_get(p->self, PMFS_COMPARE_DOCUMENTS, &type, &d, err);
+	if (r < 0)
+		return r;
+	*ret = d->docs;
+	*ret_n = d->n;
+	return 0;
+}
+
+/* ---- the profile ---- */
 
 static void compare_close(struct pm_profile *p)
 {
@@ -30,7 +152,7 @@ static const struct pm_profile_ops compare_ops = {
 	.metrics = pm_nothing_metrics,
 	.run_costs = pm_nothing_run_costs,
 	.damage = pm_nothing_damage,
-	.documents = pmfs_compare_documents,
+	.documents = compare_documents,
 	.close = compare_close,
 	.memory = compare_memory,
 };

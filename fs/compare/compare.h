@@ -6,7 +6,21 @@
 #define PROFMOUNT_FS_COMPARE_COMPARE_H
 
 #include "formats/common/text.h"
-#include "fs/compare/lender.h"
+#include "fs/views/model/model.h"
+
+/* ---- runs, opened on request ---- */
+
+/* Functions are thread-safe. An acquired model lives until it is released. */
+struct pmfs_lender {
+	/*
+	 * Opens the run unless it is open. A run that cannot be opened fails in the same way each
+	 * time; -ENOMEM if there is no memory or the work was cancelled.
+	 */
+	int (*acquire)(void *self, uint32_t run, struct pmfs_model **ret, struct pm_error *err);
+	/* May be called while the cache is locked, for example by ops->close. */
+	void (*release)(void *self, uint32_t run);
+	void *self;
+};
 
 /* What is compared. Strings and arrays outlive the comparison. */
 struct pmfs_comparison {
@@ -47,7 +61,7 @@ struct pmfs_compared {
 	 * long as its runs can be read.
 	 */
 	uint32_t n_base;
-	const struct pmfs_joined *joined; /* the following is for functions.c */
+	const struct pmfs_joined *joined; /* the following is for tables.c */
 	uint32_t own, incl;
 };
 

@@ -1,16 +1,303 @@
 /*
- * The runs of a comparison and their columns. Columns of different runs are matched by name: names
- * are stems with units, so the formats need not be the same.
+ * What all tables of a comparison are made of: its parts, its runs, and their columns. Columns
+ * of different runs are matched by name: names are stems with units, so the formats need not be
+ * the same.
  */
+#include "fs/compare/internal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "fs/compare/join.h"
 #include "fs/views/sums/totals.h"
+
+/*
+ * What all tables of a comparison are made of: its parts, its runs, and their columns. Columns
+ * of different runs are matched by name: names are stems with units, so the formats need not be
+ * the same.
+ */
+
+/*
+ * Two runs that are about to be read one after the other: prepared on two processors, and in use
+ * until they are returned. Other fields are zeroed.
+ */
+struct borrowed {
+	struct pmfs_compare *compare;
+	pmfs_prepare_fn *prepare;
+	void *self;
+	const struct pmfs_compared_run *runs[2]; /* NULL: none */
+	bool held[2];
+};
+
+/* ---- parts, which are built once ---- */
+
+struct part_build {
+	struct pmfs_compare *compare;
+	enum pmfs_compare_part which;
+	const struct pmfs_compare_part_type *type;
+};
+
+static int build_part(void *context, struct pm_error *err)
+{
+	const struct part_build *b = context;
+	struct pmfs_compare *c = b->compare;
+	uint64_t bytes = 0;
+	c->parts[b->which].free = b->type->free;
+	int r = b->type->build(c, b->which, &c->parts[b->which].built, &bytes, err);
+	if (r == 0)
+		__atomic_add_fetch(&c->bytes, bytes, __ATOMIC_RELAXED);
+	return r;
+}
+
+int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
+	const struct pmfs_compare_part_type *type, void *ret, struct pm_error *err)
+{
+	struct part_build b = {.compare = c, .which = which, .type = type};
+	int r = pm_lazy_get(&c->parts[which].lazy, build_part, &b, err);
+	void *built = r < 0 ? NULL : c->parts[which].built;
+	memcpy(ret, &built, sizeof(built));
+	return r;
+}
+
+/*
+ * ---- runs in use ----
+ *
+ * Most of the time of a comparison is spent reading the runs. Their models keep what has been
+ * read, so two runs at a time are read on two processors.
+ */
+
+int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
+	struct pmfs_model **ret, struct pm_error *err)
+{
+	return c->of.lender.acquire(c->of.lender.self, run->number, ret, err);
+}
+
+void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run)
+{
+	c->of.lender.release(c->of.lender.self, run->number);
+}
+
+static int prepare_run(void *context, size_t i)
+{
+	struct borrowed *two = context;
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	struct pmfs_model *m;
+	if (!two->runs[i] || pmfs_compare_acquire(two->compare, two->runs[i], &m, &error) < 0)
+		return 0;
+	two->held[i] = true;
+	(void)two->prepare(two->self, m, &error);
+	return 0;
+}
+
+/* The second run may be NULL. */
+static void borrow(struct borrowed *two, const struct pmfs_compared_run *first,
+	const struct pmfs_compared_run *second)
+{
+	two->runs[0] = first;
+	two->runs[1] = second;
+	(void)pm_crew_each(2, prepare_run, two);
+}
+
+/* May be called twice. */
+static void pmfs_return(struct borrowed *two)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (two->held[i])
+			pmfs_compare_release(two->compare, two->runs[i]);
+		two->held[i] = false;
+	}
+}
+
+static const struct pmfs_compared_run *next_run(const struct pmfs_costs *costs, uint32_t *i)
+{
+	while (*i < costs->n_runs && costs->runs[*i].broken)
+		++*i;
+	return *i < costs->n_runs ? &costs->runs[*i] : NULL;
+}
+
+int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+	struct pmfs_reader reader, void *self, struct pm_error *err)
+{
+	struct borrowed two = {.compare = c, .prepare = reader.prepare, .self = self};
+	const struct pmfs_compared_run *run;
+	int r = 0;
+	for (uint32_t i = 0, n = 0; r == 0 && (run = next_run(costs, &i)); i++, n++) {
+		uint32_t second = i + 1;
+		struct pmfs_model *m;
+		if (reader.prepare && n % 2 == 0) {
+			pmfs_return(&two);
+			borrow(&two, run, next_run(costs, &second));
+		}
+		r = pmfs_compare_acquire(c, run, &m, err);
+		if (r < 0)
+			break;
+		r = reader.read(self, i, m, err);
+		pmfs_compare_release(c, run);
+	}
+	pmfs_return(&two);
+	return r;
+}
+
+/* ---- the cost columns of all tables: names and cells ---- */
+
+double pmfs_ratio(double base, double value)
+{
+	if (base == value)
+		return 1;
+	return base != 0 ? value / base : NAN;
+}
+
+/* ---- names ---- */
+
+struct header {
+	struct pm_arena *arena;
+	const char **names;
+	uint32_t n;
+	bool failed;
+};
+
+static void add(struct header *h, const char *name, const char *suffix)
+{
+	const char *copy = pm_arena_printf(h->arena, "%s%s", name, suffix);
+	h->failed |= !copy;
+	h->names[h->n++] = copy;
+}
+
+static bool is_count(const struct pmfs_cost *cost)
+{
+	return cost->role == PM_ROLE_COUNT;
+}
+
+/* Shares have their own names, because they have no unit. */
+static const char *name_of(
+	const struct pmfs_costs *costs, const struct pmfs_cost *cost, struct pm_arena *arena)
+{
+	const char *part = cost->role == PM_ROLE_INCLUSIVE ? "_incl" : "";
+	if (!costs->shares || is_count(cost))
+		return cost->name;
+	if (cost->quantity == 0)
+		return pm_arena_printf(arena, "share%s", part);
+	return pm_arena_printf(arena, "%s_share%s", cost->stem, part);
+}
+
+static bool has_ratio(const struct pmfs_costs *costs, const struct pmfs_cost *cost)
+{
+	return !is_count(cost) && !costs->shares;
+}
+
+/* The columns before and after those of the costs; lists end with NULL. */
+static const char *const nothing[] = {NULL};
+static const char *const lines_before[] = {"line_base", "line", NULL};
+static const char *const contexts_before[] = {"context_id", "parent_id", "depth", NULL};
+static const char *const functions_after[] = {
+	"p", "q", "matched", "only_in", "module", "file", "name", NULL};
+static const char *const lines_after[] = {"p", "q", "matched", "only_in", "file", "name", NULL};
+static const char *const modules_after[] = {"p", "q", "matched", "only_in", "module", NULL};
+static const char *const files_after[] = {"p", "q", "matched", "only_in", "file", NULL};
+static const char *const categories_after[] = {"p", "q", "matched", "only_in", "category", NULL};
+static const char *const callers_after[] = {
+	"p", "q", "matched", "only_in", "caller", "callee", NULL};
+static const char *const contexts_after[] = {
+	"line_base", "line", "kind", "only_in", "file", "name", NULL};
+
+static const struct {
+	const char *const *before, *const *after;
+} around[PMFS_COMPARE_N_PARTS] = {
+	[PMFS_COMPARE_FUNCTIONS] = {nothing, functions_after},
+	[PMFS_COMPARE_LINES] = {lines_before, lines_after},
+	[PMFS_COMPARE_MODULES] = {nothing, modules_after},
+	[PMFS_COMPARE_FILES] = {nothing, files_after},
+	[PMFS_COMPARE_CATEGORIES] = {nothing, categories_after},
+	[PMFS_COMPARE_CALLERS] = {nothing, callers_after},
+	[PMFS_COMPARE_UNION] = {contexts_before, contexts_after},
+};
+
+enum { MOST_AROUND = 16, MOST_OF_COST = 6 };
+
+static int add_cost(struct header *h, const struct pmfs_costs *costs, const struct pmfs_cost *cost)
+{
+	const char *name = name_of(costs, cost, h->arena);
+	bool repeated = pmfs_compare_repeated(costs);
+	if (!name)
+		return -ENOMEM;
+	add(h, name, "_base");
+	if (repeated)
+		add(h, name, "_base_stddev");
+	add(h, name, "");
+	if (repeated)
+		add(h, name, "_stddev");
+	add(h, name, "_diff");
+	if (has_ratio(costs, cost))
+		add(h, name, "_ratio");
+	return h->failed ? -ENOMEM : 0;
+}
+
+static int make_header(struct pmfs_costs *costs, unsigned which)
+{
+	struct header h = {.arena = &costs->arena};
+	h.names = pm_arena_array(h.arena,
+		(size_t)costs->n * MOST_OF_COST + (size_t)costs->n_derived * PMFS_DERIVED_CELLS +
+			MOST_AROUND,
+		sizeof(char *));
+	int r = h.names ? 0 : -ENOMEM;
+	for (const char *const *name = around[which].before; r == 0 && *name; name++)
+		h.names[h.n++] = *name;
+	for (uint32_t i = 0; r == 0 && i < costs->n; i++)
+		r = add_cost(&h, costs, &costs->costs[i]);
+	for (uint32_t i = 0; r == 0 && i < costs->n_derived; i++) {
+		static const char *const ends[PMFS_DERIVED_CELLS] = {
+			"_base", "", "_diff", "_ratio"};
+		for (unsigned k = 0; k < PMFS_DERIVED_CELLS; k++)
+			add(&h, costs->derived[i].name, ends[k]);
+		r = h.failed ? -ENOMEM : 0;
+	}
+	for (const char *const *name = around[which].after; r == 0 && *name; name++)
+		h.names[h.n++] = *name;
+	costs->columns[which] = h.names;
+	costs->n_columns[which] = h.n;
+	return r;
+}
+
+/* Fills costs->columns and n_columns. 0 or -ENOMEM. */
+static int compare_headers(struct pmfs_costs *costs)
+{
+	for (unsigned which = 0; which < PMFS_COMPARE_N_PARTS; which++)
+		if (around[which].after && make_header(costs, which) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* ---- cells ---- */
+
+struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
+	const struct pmfs_pair *pair, struct pm_cell *cells)
+{
+	const struct pmfs_cost *k = &costs->costs[cost];
+	bool both = k->has[PMFS_BASE] && k->has[PMFS_OTHER];
+	double base = k->has[PMFS_BASE] ? pair->value[PMFS_BASE] : NAN;
+	double value = k->has[PMFS_OTHER] ? pair->value[PMFS_OTHER] : NAN;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		double mean = side == PMFS_BASE ? base : value;
+		*cells++ = pmfs_cell(mean);
+		if (pmfs_compare_repeated(costs))
+			*cells++ = pmfs_cell(isnan(mean) ? NAN : pair->stddev[side]);
+	}
+	/* Sums in another order differ in their last digits; counts are exact. */
+	if (fabs(value - base) <= fabs(base) * 0x1p-40 &&
+		(trunc(base) != base || trunc(value) != value))
+		value = base;
+	double diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
+	*cells++ = pmfs_cell(both ? diff : NAN);
+	if (has_ratio(costs, k))
+		*cells++ = pmfs_cell(isnan(base) || isnan(value) ? NAN : pmfs_ratio(base, value));
+	return cells;
+}
+
+/* ---- columns of the runs, matched by name ---- */
 
 struct building {
 	struct pmfs_compare *compare;
@@ -324,13 +611,13 @@ static int read_runs(struct building *b, struct pm_error *err)
 {
 	struct pmfs_costs *k = b->costs;
 	uint32_t n_base = b->compare->of.n_base;
-	struct pmfs_borrowed two = {.compare = b->compare, .prepare = prepare};
+	struct borrowed two = {.compare = b->compare, .prepare = prepare};
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < k->n_runs; i++) {
 		struct pmfs_compared_run *run = &k->runs[(i + n_base) % k->n_runs];
 		uint32_t next = (i + 1 + n_base) % k->n_runs;
 		if (i % 2 == 0)
-			pmfs_borrow(&two, run, i + 1 < k->n_runs ? &k->runs[next] : NULL);
+			borrow(&two, run, i + 1 < k->n_runs ? &k->runs[next] : NULL);
 		r = read_run(b, run, err);
 		if (i % 2 == 1)
 			pmfs_return(&two);
@@ -356,7 +643,7 @@ static int fill(struct building *b, struct pm_error *err)
 	if (put_in_order(k) < 0)
 		return pmfs_compare_no_memory(err);
 	find_own(k);
-	if (pmfs_compare_headers(k) < 0)
+	if (compare_headers(k) < 0)
 		return pmfs_compare_no_memory(err);
 	return add_totals(b->compare, k, err);
 }
@@ -383,4 +670,57 @@ int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, st
 {
 	static const struct pmfs_compare_part_type type = {costs_build, costs_free};
 	return pmfs_compare_get(c, PMFS_COMPARE_COSTS, &type, ret, err);
+}
+
+bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
+{
+	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);
+	bool costly = false;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		if (cost->n_having[side] > 0 && !cost->has[side])
+			return false;
+		costly |= costs->whole[side][quantity].mean != 0;
+	}
+	return costly;
+}
+
+/* ---- derived columns: the formula over the means of each side ---- */
+
+struct side_of_row {
+	const struct pmfs_costs *costs;
+	const double *mean; /* NULL: the row of totals */
+	enum pmfs_side side;
+	const struct pm_cell *derived; /* cells of all derived columns so far */
+};
+
+static double value_of(const void *self, uint32_t leaf)
+{
+	const struct side_of_row *row = self;
+	if (leaf & PMFS_LEAF_DERIVED)
+		return pmfs_cell_number(
+			&row->derived[(leaf & ~PMFS_LEAF_DERIVED) * PMFS_DERIVED_CELLS +
+				(unsigned)row->side]);
+	const struct pmfs_cost *cost = &row->costs->costs[leaf];
+	if (row->mean)
+		return cost->has[row->side] ? row->mean[leaf] : NAN;
+	return pmfs_quantity_has(row->costs, cost->quantity, row->side)
+		? row->costs->whole[row->side][cost->quantity].mean
+		: NAN;
+}
+
+struct pm_cell *pmfs_compared_derived_cells(const struct pmfs_costs *costs,
+	const double *const mean[PMFS_N_SIDES], struct pm_cell *cells)
+{
+	struct pm_cell *first = cells;
+	for (uint32_t i = 0; i < costs->n_derived; i++, cells += PMFS_DERIVED_CELLS) {
+		double value[PMFS_N_SIDES];
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+			struct side_of_row row = {costs, mean[side], (enum pmfs_side)side, first};
+			value[side] = pm_formula_value(&costs->derived[i].formula, value_of, &row);
+			cells[side] = pmfs_cell(value[side]);
+		}
+		cells[2] = pmfs_cell(value[PMFS_OTHER] - value[PMFS_BASE]);
+		cells[3] = pmfs_cell(pmfs_ratio(value[PMFS_BASE], value[PMFS_OTHER]));
+	}
+	return cells;
 }

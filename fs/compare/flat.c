@@ -1,19 +1,351 @@
-/* Joins the flat tables of runs other than functions: callers, modules, files, categories. */
-#include "fs/compare/flat.h"
+/* Joins the flat tables of runs by the names of functions, modules, files, categories. */
+#include "fs/compare/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/list.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/callers.h"
+#include "fs/views/sums/functions.h"
 
-static int read_callers(
-	struct pmfs_joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+/* A row in a run: spellings; those of callers are two, of which the first may be PM_NONE. */
+struct row_key {
+	uint32_t first, second;
+	enum pmfs_side side;
+};
+
+struct joining {
+	struct pmfs_compare *compare;
+	const struct pmfs_costs *costs;
+	enum pmfs_compare_part which;
+	struct pmfs_joined *joined;
+	const struct pmfs_joined *functions; /* `joined`, or already matched */
+	struct pmfs_run_rows *rows;          /* by run */
+	struct pm_map known;                 /* two spellings and the side → key */
+	struct row_key *keys;
+	size_t n_keys, room_keys;
+};
+
+/* The place of its text among name, module, file. */
+static unsigned text_place(enum pmfs_compare_part which)
+{
+	return which == PMFS_COMPARE_MODULES ? 1 : which == PMFS_COMPARE_FILES ? 2 : 0;
+}
+
+/* ---- rows whose keys are names: those of which the match makes one row become one ---- */
+
+static int intern_key(struct joining *j, struct row_key key, uint32_t *ret)
+{
+	bool fresh;
+	uint64_t first = (uint64_t)(key.first + 1) << 1 | key.side; /* PM_NONE is 0 */
+	uint32_t *known = pm_map_put(&j->known, (uint32_t)first | (uint64_t)key.second << 32,
+		(uint32_t)j->n_keys, &fresh);
+	if (!known)
+		return -ENOMEM;
+	*ret = *known;
+	if (!fresh)
+		return 0;
+	if (pm_list_room(&j->keys, j->n_keys, &j->room_keys, sizeof(*j->keys)) < 0)
+		return -ENOMEM;
+	j->keys[j->n_keys++] = key;
+	return 0;
+}
+
+/* `cells` are the values of the run's columns. 0 or -ENOMEM. */
+static int joining_add(
+	struct joining *j, uint32_t run, uint32_t first, uint32_t second, const double *cells)
+{
+	const struct pmfs_compared_run *of = &j->costs->runs[run];
+	uint32_t key;
+	if (intern_key(j, (struct row_key){first, second, of->side}, &key) < 0)
+		return -ENOMEM;
+	double *numbers = pmfs_run_rows_add(&j->rows[run], key, j->costs->n);
+	if (!numbers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < of->n_columns; i++)
+		numbers[of->cost[i]] = pmfs_compare_value(j->costs, of, of->cost[i], cells[i]);
+	return 0;
+}
+
+/* The row of the match for one of a key's spellings. */
+static uint32_t group_of(const struct joining *j, const struct row_key *key, uint32_t spelling)
+{
+	if (spelling == PM_NONE)
+		return PM_NONE;
+	if (j->which == PMFS_COMPARE_CALLERS)
+		return pmfs_match_named(&j->functions->match, spelling, key->side);
+	return j->functions->match.spellings[spelling].group[key->side];
+}
+
+/* The texts in the order of the table's columns. */
+static void show_row(
+	const struct joining *j, uint32_t first, uint32_t second, struct pmfs_joined_row *row)
+{
+	const struct pmfs_match *m = &j->functions->match;
+	struct pm_bytes names[2] = {pm_bytes_of(""), pm_bytes_of("")};
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t group = i == 0 ? first : second;
+		if (group == PM_NONE)
+			continue;
+		names[i] = m->groups[group].name;
+		if (m->groups[group].matched > row->matched)
+			row->matched = m->groups[group].matched;
+	}
+	const struct pmfs_spelling *s =
+		first == PM_NONE ? NULL : &m->spellings[m->groups[first].shown];
+	if (j->which == PMFS_COMPARE_CALLERS) {
+		row->text[0] = names[0];
+		row->text[1] = names[1];
+	} else if (j->which == PMFS_COMPARE_FUNCTIONS) {
+		row->text[0] = pmfs_match_text(m, s->module);
+		row->text[1] = pmfs_match_text(m, s->file);
+		row->text[2] = names[0];
+	} else {
+		unsigned place = text_place(j->which);
+		row->text[0] = place == 0 ? names[0]
+					  : pmfs_match_text(m, place == 1 ? s->module : s->file);
+	}
+}
+
+/* Keys with the same rows of the match become one row. */
+static int make_rows(struct joining *j, uint32_t *of_key)
+{
+	struct pm_map rows = {.slots = NULL};
+	struct pmfs_joined *joined = j->joined;
+	joined->rows = calloc(j->n_keys + 1, sizeof(*joined->rows));
+	int r = joined->rows ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < j->n_keys; i++) {
+		const struct row_key *key = &j->keys[i];
+		uint32_t first = group_of(j, key, key->first);
+		uint32_t second = group_of(j, key, key->second);
+		bool fresh;
+		uint32_t *row =
+			pm_map_put(&rows, (uint64_t)first << 32 | second, joined->n, &fresh);
+		if (!row) {
+			r = -ENOMEM;
+			continue;
+		}
+		of_key[i] = *row;
+		if (fresh)
+			show_row(j, first, second, &joined->rows[joined->n++]);
+		joined->rows[*row].sides |= (uint8_t)(1u << key->side);
+	}
+	for (uint32_t i = 0; r == 0 && joined->row_of && i < joined->match.n_groups; i++) {
+		const uint32_t *row = pm_map_find(&rows, (uint64_t)i << 32 | PM_NONE);
+		joined->row_of[i] = row ? *row : PM_NONE;
+	}
+	pm_map_done(&rows);
+	return r;
+}
+
+/* The rows of the table, once everything is matched. 0 or -ENOMEM. */
+static int joining_join(struct joining *j)
+{
+	uint32_t *of_key = malloc((j->n_keys + 1) * sizeof(*of_key));
+	int r = of_key ? 0 : -ENOMEM;
+	if (r == 0 && j->which == PMFS_COMPARE_FUNCTIONS) {
+		size_t n = (size_t)j->joined->match.n_groups + 1;
+		j->joined->row_of = malloc(n * sizeof(*j->joined->row_of));
+		r = j->joined->row_of ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = make_rows(j, of_key);
+	if (r == 0)
+		r = pmfs_joined_sum(j->joined, j->rows, of_key);
+	free(of_key);
+	return r;
+}
+
+static void joining_done(struct joining *j)
+{
+	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
+		pmfs_run_rows_done(&j->rows[i]);
+	free(j->rows);
+	free(j->keys);
+	pm_map_done(&j->known);
+}
+
+/* 0, or -EIO if the run was closed and has changed since: its columns are different. */
+static int joining_check(
+	const struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r == 0 && columns->n != j->costs->runs[run].n_columns)
+		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
+	return r;
+}
+
+/* ---- functions.csv: matched once, for all tables of a comparison ---- */
+
+int pmfs_compare_evals(
+	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err)
+{
+	const struct pm_flat *flat;
+	const struct pm_tree *tree;
+	int r = pmfs_model_flat(run, &flat, err);
+	if (r < 0 || exact || !flat->evals || (r = pmfs_model_tree(run, &tree, err)) < 0)
+		return r;
+	return pmfs_match_evals(m, flat->evals, tree->texts) < 0 ? pmfs_compare_no_memory(err) : 0;
+}
+
+static int add_functions(struct joining *j, uint32_t run, const struct pmfs_identity *id)
+{
+	struct pmfs_match *m = &j->joined->match;
+	enum pmfs_side side = j->costs->runs[run].side;
+	uint32_t *of = malloc(((size_t)id->n + 1) * sizeof(*of));
+	j->joined->of[run] = of;
+	j->joined->n_of[run] = id->n;
+	for (uint32_t i = 0; of && i < id->n; i++) {
+		const struct pmfs_function *f = &id->functions[i];
+		if (i < id->tree->n_functions && id->same[i] != i) {
+			of[i] = of[id->same[i]];
+			continue;
+		}
+		const struct pm_bytes text[3] = {
+			f->name, id->tree->texts[f->module], id->tree->texts[f->file]};
+		if (pm_work_cancelled() || pmfs_match_add(m, side, run, text, &of[i]) < 0)
+			return -ENOMEM;
+		pmfs_match_line(m, of[i], side, f->line);
+	}
+	return of ? 0 : -ENOMEM;
+}
+
+static int read_functions(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct joining *j = self;
+	const struct pmfs_functions *f;
+	int r = joining_check(j, run, m, err);
+	if (r == 0)
+		r = pmfs_functions(m, &f, err);
+	if (r == 0)
+		r = pmfs_compare_evals(&j->joined->match, m, j->joined->match.exact, err);
+	if (r == 0)
+		r = add_functions(j, run, f->identity);
+	for (uint32_t i = 0; r == 0 && i < f->n; i++)
+		r = pm_work_cancelled() ? -ENOMEM
+					: joining_add(j, run, j->joined->of[run][f->function[i]],
+						  PM_NONE, f->cells + (size_t)i * f->columns->n);
+	pmfs_match_run_ends(&j->joined->match);
+	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+}
+
+static int prepare_functions(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_functions *functions;
+	(void)self;
+	return pmfs_functions(m, &functions, err);
+}
+
+/* ---- what functions call, for those that nothing else tells apart ---- */
+
+/* The edges of a run whose functions have been matched. */
+static int joining_calls(const struct joining *j, uint32_t run, struct pmfs_model *m,
+	const struct pmfs_calls **ret, struct pm_error *err)
+{
+	int r = pmfs_calls(m, ret, err);
+	if (r == 0 && (*ret)->identity->n != j->functions->n_of[run])
+		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
+	return r;
+}
+
+static int prepare_calls(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_calls *calls;
+	(void)self;
+	return pmfs_calls(m, &calls, err);
+}
+
+static int read_calls(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct joining *j = self;
+	const uint32_t *of = j->joined->of[run];
+	const struct pmfs_calls *c;
+	int r = joining_calls(j, run, m, &c, err);
+	for (uint32_t i = 0; r == 0 && i < c->n; i++)
+		if (c->calls[i].caller != PM_NONE &&
+			pmfs_match_call(&j->joined->match, j->costs->runs[run].side,
+				of[c->calls[i].caller], of[c->calls[i].callee]) < 0)
+			r = pmfs_compare_no_memory(err);
+	return r;
+}
+
+static int match_functions(struct joining *j, struct pm_error *err)
+{
+	struct pmfs_match *m = &j->joined->match;
+	int r = pmfs_match_families(m);
+	if (r == 0 && m->needs_calls)
+		r = pmfs_compare_read(j->compare, j->costs,
+			(struct pmfs_reader){prepare_calls, read_calls}, j, err);
+	return r < 0 ? r : pmfs_match_finish(m);
+}
+
+static int allocate(struct joining *j)
+{
+	size_t n = (size_t)j->costs->n_runs + 1;
+	j->rows = calloc(n, sizeof(*j->rows));
+	j->joined->of = calloc(n, sizeof(*j->joined->of));
+	j->joined->n_of = calloc(n, sizeof(*j->joined->n_of));
+	j->joined->own_of = calloc(n, sizeof(*j->joined->own_of));
+	return j->rows && j->joined->of && j->joined->n_of && j->joined->own_of ? 0 : -ENOMEM;
+}
+
+/* The cost that tables of the ensemble show for each run, or PM_NONE. */
+static uint32_t kept_cost(const struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	for (uint32_t i = 0; c->of.of_runs && i < k->n; i++)
+		if (strcmp(k->costs[i].stem, c->of.of_runs) == 0 &&
+			k->costs[i].role != PM_ROLE_INCLUSIVE)
+			return i;
+	return PM_NONE;
+}
+
+static int functions_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+	uint64_t *ret_bytes, struct pm_error *err)
+{
+	struct pmfs_joined *joined = calloc(1, sizeof(*joined));
+	struct joining j = {.compare = c, .which = which, .joined = joined, .functions = joined};
+	if (!joined)
+		return pmfs_compare_no_memory(err);
+	int r = pmfs_compare_costs(c, &joined->costs, err);
+	if (r == 0) {
+		j.costs = joined->costs;
+		joined->match.exact = c->of.exact;
+		joined->kept = kept_cost(c, j.costs);
+		r = allocate(&j);
+	}
+	if (r == 0)
+		r = pmfs_compare_read(c, j.costs,
+			(struct pmfs_reader){prepare_functions, read_functions}, &j, err);
+	if (r == 0)
+		r = match_functions(&j, err);
+	if (r == 0)
+		r = joining_join(&j);
+	joining_done(&j);
+	if (r < 0) {
+		pmfs_joined_free(joined);
+		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+	}
+	*ret = joined;
+	*ret_bytes = pmfs_joined_bytes(joined);
+	return 0;
+}
+
+int pmfs_functions_get(struct pmfs_compare *c, const struct pmfs_joined **ret, struct pm_error *err)
+{
+	static const struct pmfs_compare_part_type type = {functions_build, pmfs_joined_free};
+	return pmfs_compare_get(c, PMFS_COMPARE_FUNCTIONS, &type, ret, err);
+}
+
+/* ---- callers, modules, files, categories ---- */
+
+static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	const uint32_t *of = j->functions->of[run];
 	const struct pmfs_calls *c;
-	int r = pmfs_joining_calls(j, run, m, &c, err);
+	int r = joining_calls(j, run, m, &c, err);
 	if (r < 0)
 		return r;
 	uint32_t n = c->columns->n;
@@ -27,7 +359,7 @@ static int read_callers(
 			cells[c->columns->calls] =
 				call->calls == PMFS_UNCOUNTED ? NAN : (double)call->calls;
 		r = pm_work_cancelled() ? -ENOMEM
-					: pmfs_joining_add(j, run, caller, of[call->callee], cells);
+					: joining_add(j, run, caller, of[call->callee], cells);
 	}
 	free(cells);
 	return r;
@@ -55,7 +387,7 @@ static double number_at(const struct pm_cell *cells, uint32_t place)
 	return cell->kind == PM_CELL_U64 ? (double)cell->u : NAN;
 }
 
-static int add_table_row(struct pmfs_joining *j, uint32_t run, const struct pm_cell *cells,
+static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *cells,
 	uint32_t n_cells, const uint32_t *places, double *numbers)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
@@ -64,16 +396,16 @@ static int add_table_row(struct pmfs_joining *j, uint32_t run, const struct pm_c
 	struct pm_bytes text[3] = {none, none, none};
 	uint32_t spelling;
 	if (name->kind == PM_CELL_TEXT)
-		text[pmfs_text_place(j->which)] = name->text;
+		text[text_place(j->which)] = name->text;
 	for (uint32_t i = 0; i < of->n_columns; i++)
 		numbers[i] = number_at(cells, places[i]);
 	if (pm_work_cancelled() ||
 		pmfs_match_add(&j->joined->match, of->side, run, text, &spelling) < 0)
 		return -ENOMEM;
-	return pmfs_joining_add(j, run, spelling, PM_NONE, numbers);
+	return joining_add(j, run, spelling, PM_NONE, numbers);
 }
 
-static int read_table(struct pmfs_joining *j, uint32_t run, const struct pm_table *table,
+static int read_table(struct joining *j, uint32_t run, const struct pm_table *table,
 	const struct pmfs_columns *columns, struct pm_error *err)
 {
 	struct pm_cell *cells = malloc(((size_t)table->n_columns + 1) * sizeof(*cells));
@@ -104,11 +436,11 @@ static int table_of(enum pmfs_compare_part which, struct pmfs_model *m, struct p
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
-	struct pmfs_joining *j = self;
+	struct joining *j = self;
 	const struct pmfs_columns *columns;
 	struct pm_table table;
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_joining_check(j, run, m, err)) < 0)
+	if (r < 0 || (r = joining_check(j, run, m, err)) < 0)
 		return r;
 	if (j->which == PMFS_COMPARE_CALLERS)
 		r = read_callers(j, run, m, err);
@@ -121,7 +453,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 /* What takes time: the first row of a table needs what all rows need. */
 static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 {
-	const struct pmfs_joining *j = self;
+	const struct joining *j = self;
 	const struct pmfs_calls *calls;
 	struct pm_rows rows = {.table = NULL};
 	struct pm_table table;
@@ -139,7 +471,7 @@ static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *joined,
 	struct pm_error *err)
 {
-	struct pmfs_joining j = {.compare = c,
+	struct joining j = {.compare = c,
 		.costs = joined->costs,
 		.which = which,
 		.joined = joined,
@@ -153,7 +485,7 @@ int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct 
 	if (r == 0 && which != PMFS_COMPARE_CALLERS)
 		r = pmfs_match_finish(&joined->match);
 	if (r == 0)
-		r = pmfs_joining_join(&j);
-	pmfs_joining_done(&j);
+		r = joining_join(&j);
+	joining_done(&j);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }

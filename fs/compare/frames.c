@@ -1,5 +1,5 @@
 /* Reading the frames of runs. */
-#include "fs/compare/frames.h"
+#include "fs/compare/union.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "fs/compare/compare.h"
 #include "fs/compare/match.h"
 #include "fs/compare/noise.h"
+#include "profmount/document.h"
 
 /* A column of costs or counts, as the tables of the runs have it. */
 struct pmfs_cost {
@@ -119,25 +120,6 @@ void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run
  */
 typedef int pmfs_prepare_fn(void *self, struct pmfs_model *m, struct pm_error *err);
 
-/*
- * Two runs that are about to be read one after the other: prepared on two processors, and in use
- * until they are returned. Other fields are zeroed.
- */
-struct pmfs_borrowed {
-	struct pmfs_compare *compare;
-	pmfs_prepare_fn *prepare;
-	void *self;
-	const struct pmfs_compared_run *runs[2]; /* NULL: none */
-	bool held[2];
-};
-
-/* The second run may be NULL. */
-void pmfs_borrow(struct pmfs_borrowed *two, const struct pmfs_compared_run *first,
-	const struct pmfs_compared_run *second);
-
-/* May be called twice. */
-void pmfs_return(struct pmfs_borrowed *two);
-
 /* ---- costs.c ---- */
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
@@ -147,6 +129,9 @@ const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint3
 
 /* Whether the side has a total of the quantity. It may have one of its columns and not another. */
 bool pmfs_quantity_has(const struct pmfs_costs *costs, uint32_t quantity, enum pmfs_side side);
+
+/* Whether the quantity has costs on some side, and on each side in all repetitions or in none. */
+bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 
 /* A value of the run as shown in tables: the value itself, or its share of the run's total. */
 double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
@@ -171,5 +156,193 @@ static inline struct pm_bytes pmfs_compare_side(const struct pmfs_compare *c, ui
 		return pm_bytes_of("base");
 	return pm_bytes_of(sides == 1u << PMFS_OTHER ? c->of.name : "");
 }
+
+/*
+ * ---- join.c ----
+ *
+ * Two lists of runs, joined row by row: the cost of a row on each side, whether a difference is
+ * noise, and the order of rows. The caller defines what a row is.
+ */
+
+/* The rows of a run, with the caller's keys. Several rows may have the same key. */
+struct pmfs_run_rows {
+	uint32_t n;
+	uint32_t *key;
+	double *cells; /* costs->n per row; NaN = none */
+	size_t room_key, room_cells;
+};
+
+/* A row, as it is shown. */
+struct pmfs_joined_row {
+	struct pm_bytes text[3];     /* as many as the table has columns for them */
+	uint32_t line[PMFS_N_SIDES]; /* 0: unknown */
+	uint8_t sides;
+	uint8_t matched; /* enum pmfs_matched */
+};
+
+struct pmfs_joined {
+	const struct pmfs_costs *costs;
+	uint32_t n;
+	struct pmfs_joined_row *rows;
+	double *mean[PMFS_N_SIDES];    /* costs->n per row, of the repetitions; NaN: none */
+	double *squares[PMFS_N_SIDES]; /* see struct pmfs_sample; NULL without repetitions */
+	double *p, *q;                 /* of `own`; NaN: not tested */
+	uint32_t own; /* the cost in question: costs->own, or another of its unit if rows lack it */
+	uint32_t *order; /* largest difference of that cost first */
+	uint32_t n_tested, n_changed;
+	struct pmfs_match match; /* of the texts */
+	uint32_t **of;           /* of functions, by run and its identity: a spelling */
+	uint32_t *n_of;
+	uint32_t *row_of; /* of functions: by row of the match; PM_NONE: it has no costs */
+	double **own_of;  /* by run: the kept cost by row; NULL for each if none is kept */
+	uint32_t kept;    /* the cost, or PM_NONE */
+};
+
+/*
+ * A new row of a run with that key; the caller fills its cells, which have no values. NULL if out
+ * of memory.
+ */
+double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs);
+void pmfs_run_rows_done(struct pmfs_run_rows *rows);
+
+/*
+ * Fills everything except n, rows and match. `of_key` is the row of each key; `runs` has the rows
+ * of each run of the costs. 0 or -ENOMEM.
+ */
+int pmfs_joined_sum(
+	struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key);
+
+/* Accepts NULL and partly built ones. */
+void pmfs_joined_free(void *joined);
+
+uint64_t pmfs_joined_bytes(const struct pmfs_joined *j);
+
+/* A cell of a row on one side as a sample. */
+struct pmfs_sample pmfs_joined_sample(
+	const struct pmfs_joined *j, uint32_t row, uint32_t cost, enum pmfs_side side);
+
+/* The difference of a cell; missing values count as 0. */
+double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_t cost);
+
+/*
+ * Whether the difference is beyond the noise; if there are no tests, whether there is a difference.
+ */
+bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
+
+/* Whether two costs differ by more than the order in which they were added up. */
+bool pmfs_is_change(double base, double other, double whole);
+
+/* ---- columns.c: the columns of costs in all tables of a comparison ---- */
+
+/* A cost on both sides. */
+struct pmfs_pair {
+	double value[PMFS_N_SIDES], stddev[PMFS_N_SIDES];
+};
+
+/* Fills the cells of a cost; returns the cell after them. */
+struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
+	const struct pmfs_pair *pair, struct pm_cell *cells);
+
+/* value / base: 1 if they are equal, NaN if the result is not finite. */
+double pmfs_ratio(double base, double value);
+
+/* ---- flat.c: the tables of a comparison with one row per function, line, module … ---- */
+
+/* The data by which runs are joined, filled run by run. 0 or a negative errno. */
+typedef int pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
+
+/* How runs are read: `read` for each in turn, after `prepare`, which may be NULL, for two at once.
+ */
+struct pmfs_reader {
+	pmfs_prepare_fn *prepare;
+	pmfs_read_run_fn *read;
+};
+
+/* Reads each run that can be opened; it is only open while it is read. */
+int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+	struct pmfs_reader reader, void *self, struct pm_error *err);
+
+/* ---- flat.c: rows of runs that are joined by the names of functions, modules … ---- */
+
+/* The rows of functions.csv, with the match of functions for all tables; see pmfs_joined_get. */
+int pmfs_functions_get(
+	struct pmfs_compare *c, const struct pmfs_joined **ret, struct pm_error *err);
+
+struct pmfs_calls;
+
+/* Prepares for what a run compiled (pmfs_match_evals), unless names are matched as they are. */
+int pmfs_compare_evals(
+	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err);
+
+/* ---- flat.c: modules, files, categories or callers ---- */
+
+int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *j,
+	struct pm_error *err);
+
+/* ---- lines.c ---- */
+
+int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *j, struct pm_error *err);
+
+/* ---- tables.c ---- */
+
+/* The rows of a table, computed on the first call; owned by the comparison. */
+int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
+	const struct pmfs_joined **ret, struct pm_error *err);
+
+/* Any of the tables above. */
+struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part which);
+
+/* names.csv: the names that functions.csv has joined. */
+struct pm_table pmfs_joined_names_table(struct pmfs_compare *c);
+
+/* metrics.csv: the total of each quantity. */
+struct pm_table pmfs_totals_table(struct pmfs_compare *c);
+
+/* ---- summary.c: summary.txt of a comparison: one screen of what changed ---- */
+
+/*
+ * summary.txt, and functions.txt, a hundred of its functions. As pm_doc.text.render;
+ * doc->text.self is the comparison.
+ */
+int pmfs_compare_summary_render(
+	const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+int pmfs_compare_functions_render(
+	const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+/* ---- pictures.c ---- */
+
+struct pm_text;
+
+/* As pm_doc.text.render; doc->text.self is the comparison, .a the quantity. */
+int pmfs_compare_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int pmfs_compare_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+/*
+ * ---- pictures.c ----
+ *
+ * Differential flame graphs: widths from one run, colours by difference.
+ */
+
+struct pm_text;
+
+/*
+ * As pm_doc.text.render; doc->text.self is the comparison. The SVG has the leading quantity, with
+ * widths of the other run; gone.svg has those of the baseline; the page has every quantity with
+ * both.
+ */
+int pmfs_compare_flame_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int pmfs_compare_gone_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+/* ---- costs.c: derived columns ---- */
+
+/*
+ * Fills the cells of the derived columns, behind those of all costs. `mean` has the means of the
+ * row, costs->n a side; NULL: those of the whole. Returns the cell after them.
+ */
+struct pm_cell *pmfs_compared_derived_cells(const struct pmfs_costs *costs,
+	const double *const mean[PMFS_N_SIDES], struct pm_cell *cells);
+enum { PMFS_DERIVED_CELLS = 4 }; /* of each: baseline, other side, difference, ratio */
 
 #endif

@@ -1,5 +1,5 @@
 /* Rows of several runs on two sides: means, deviations, tests, order. */
-#include "fs/compare/join.h"
+#include "fs/compare/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

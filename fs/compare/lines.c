@@ -1,20 +1,268 @@
-/* Joins the lines of runs: reads those of each run, and sums up the rows that linematch.c makes. */
+/*
+ * Joins the lines of runs: those of matching functions are the same by their position in the
+ * function, the others by their position in the file.
+ */
+#include "fs/compare/internal.h"
+
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "fs/compare/linejoin.h"
+#include "formats/common/sort.h"
+#include "fs/compare/places.h"
 #include "fs/views/sums/lines.h"
+
+/* A line as a run has it. */
+struct line_key {
+	uint32_t function; /* spelling; PM_NONE: none */
+	uint32_t file;     /* spelling */
+	uint32_t line;
+	enum pmfs_side side;
+	uint32_t group; /* key of the function, once everything has been read */
+};
+
+struct line_join {
+	const struct pmfs_costs *costs;
+	struct pmfs_joined *joined;
+	const struct pmfs_match *functions;
+	const uint32_t *const *of; /* see struct pmfs_joined */
+	const uint32_t *n_of;
+	struct pmfs_match files;
+	struct pmfs_run_rows *rows;
+	struct pm_map places, known; /* file and line; function and that → key */
+	struct line_key *keys;
+	size_t n_keys, room_keys;
+	uint32_t *defined_in;   /* by spelling of a function: that of its file */
+	struct pm_bytes *texts; /* by spelling of a file */
+	uint32_t *of_key, *order, *unique;
+	/*
+	 * For one function: places, the partners of the baseline's places, rows of the other run's
+	 * places.
+	 */
+	struct pmfs_line_place *place[PMFS_N_SIDES];
+	uint32_t *partner, *row;
+};
+
+/* ---- which lines are the same ---- */
+
+static uint32_t file_group(const struct line_join *j, const struct line_key *key)
+{
+	return j->files.spellings[key->file].group[key->side];
+}
+
+/* Keys of functions: rows of the match, names alone for functions without lines, and none. */
+static uint32_t function_key(const struct line_join *j, const struct line_key *key)
+{
+	const struct pmfs_match *m = j->functions;
+	if (key->function == PM_NONE)
+		return 2 * m->n_groups;
+	if (key->line == 0)
+		return m->n_groups + pmfs_match_named(m, key->function, key->side);
+	return m->spellings[key->function].group[key->side];
+}
+
+/* The row of the match whose name is shown; NULL: none. */
+static const struct pmfs_match_group *function_of(const struct line_join *j, uint32_t group)
+{
+	const struct pmfs_match *m = j->functions;
+	return group == 2 * m->n_groups ? NULL : &m->groups[group % m->n_groups];
+}
+
+/* The first line of a function on a side; 0: unknown on one of them. */
+static uint32_t first_line(const struct pmfs_match_group *g, enum pmfs_side side)
+{
+	return g && g->line[PMFS_BASE] && g->line[PMFS_OTHER] ? g->line[side] : 0;
+}
+
+/* Lines in other files do not move with the function. */
+static struct pmfs_line_place place_of(const struct line_join *j, uint32_t at)
+{
+	const struct line_key *key = &j->keys[at];
+	uint32_t class = file_group(j, key), defined = PM_NONE;
+	if (key->function != PM_NONE)
+		defined = j->files.spellings[j->defined_in[key->function]].group[key->side];
+	return (struct pmfs_line_place){
+		.class = class,
+		.at = (int64_t)key->line -
+			(class == defined ? first_line(function_of(j, key->group), key->side) : 0),
+		.tag = at,
+	};
+}
+
+/* Sorts places and merges equal ones; `j->unique` is the index for each key. 0 or -ENOMEM. */
+static int unite(struct line_join *j, struct pmfs_line_place *places, uint32_t *n)
+{
+	uint32_t kept = 0;
+	if (pmfs_places_sort(places, *n) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < *n; i++) {
+		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
+			places[kept - 1].at == places[i].at;
+		uint32_t tag = places[i].tag;
+		if (!same)
+			places[kept++] = places[i];
+		j->unique[tag] = kept - 1;
+	}
+	*n = kept;
+	return 0;
+}
+
+static void show_row(struct line_join *j, const struct line_key *key, struct pmfs_joined_row *row)
+{
+	const struct pmfs_match_group *function = function_of(j, key->group);
+	if (row->sides == 0 || key->side == PMFS_OTHER) {
+		row->text[0] = j->texts[key->file];
+		row->text[1] = function ? function->name : pm_bytes_of("");
+		row->matched = function ? function->matched : PMFS_EXACT;
+	}
+	row->line[key->side] = key->line;
+	row->sides |= (uint8_t)(1u << key->side);
+}
+
+/* Handles a function, whose keys begin at order[from]. */
+static int match_function(struct line_join *j, size_t from, size_t to)
+{
+	uint32_t n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
+	for (size_t i = from; i < to; i++) {
+		enum pmfs_side side = j->keys[j->order[i]].side;
+		j->place[side][n[side]++] = place_of(j, j->order[i]);
+	}
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		if (unite(j, j->place[side], &n[side]) < 0)
+			return -ENOMEM;
+	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+		    n[PMFS_OTHER], j->partner) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
+		j->row[i] = PM_NONE;
+	for (uint32_t i = 0; i < n[PMFS_BASE]; i++)
+		if (j->partner[i] != PM_NONE)
+			j->row[j->partner[i]] = row + i;
+	row += n[PMFS_BASE];
+	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
+		if (j->row[i] == PM_NONE)
+			j->row[i] = row++;
+	for (size_t i = from; i < to; i++) {
+		uint32_t at = j->order[i];
+		const struct line_key *key = &j->keys[at];
+		j->of_key[at] = key->side == PMFS_OTHER ? j->row[j->unique[at]]
+							: j->joined->n + j->unique[at];
+		show_row(j, key, &j->joined->rows[j->of_key[at]]);
+	}
+	j->joined->n = row;
+	return 0;
+}
+
+static int by_function(const void *a, const void *b, void *keys)
+{
+	const struct line_key *k = keys;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (k[x].group != k[y].group)
+		return k[x].group < k[y].group ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/*
+ * Matches the lines of matching functions: fills joined->rows and n, and of_key, from the keys.
+ * 0 or -ENOMEM.
+ */
+static int lines_match(struct line_join *j)
+{
+	for (size_t i = 0; i < j->n_keys; i++) {
+		j->keys[i].group = function_key(j, &j->keys[i]);
+		j->order[i] = (uint32_t)i;
+	}
+	if (pm_sort_with(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys) < 0)
+		return -ENOMEM;
+	for (size_t from = 0, to; from < j->n_keys; from = to) {
+		uint32_t group = j->keys[j->order[from]].group;
+		for (to = from; to < j->n_keys && j->keys[j->order[to]].group == group;)
+			to++;
+		if (match_function(j, from, to) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- lines of functions that have no partner ---- */
+
+/* The rows of only one side, as places in their files, `*ret_n` of them. 0 or -ENOMEM. */
+static int list_alone(struct line_join *j, enum pmfs_side side, uint32_t *ret_n)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < j->n_keys; i++) {
+		const struct line_key *key = &j->keys[i];
+		uint32_t row = j->of_key[i];
+		if (key->side != side || key->line == 0 || j->unique[row] == side + 1 ||
+			j->joined->rows[row].sides != 1u << side)
+			continue;
+		j->unique[row] = side + 1; /* listed */
+		j->place[side][n++] = (struct pmfs_line_place){
+			.class = file_group(j, key), .at = key->line, .tag = row};
+	}
+	*ret_n = n;
+	return pmfs_places_sort(j->place[side], n);
+}
+
+/* Renumbers rows: `to` is the new index of each row. */
+static void drop_rows(struct line_join *j, uint32_t *to)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < j->joined->n; i++) {
+		if (to[i] != i)
+			continue;
+		j->joined->rows[n] = j->joined->rows[i];
+		to[i] = n++;
+	}
+	j->joined->n = n;
+}
+
+/*
+ * Then merges rows of only one side that are the same line of the same file: functions may have
+ * different names. 0 or -ENOMEM.
+ */
+static int lines_match_alone(struct line_join *j)
+{
+	uint32_t n[PMFS_N_SIDES], rows = j->joined->n, *to = j->order;
+	for (uint32_t i = 0; i < rows; i++) {
+		j->unique[i] = 0;
+		to[i] = i;
+	}
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		if (list_alone(j, side, &n[side]) < 0)
+			return -ENOMEM;
+	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+		    n[PMFS_OTHER], j->partner) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n[PMFS_BASE]; i++) {
+		if (j->partner[i] == PM_NONE)
+			continue;
+		uint32_t base = j->place[PMFS_BASE][i].tag;
+		uint32_t other = j->place[PMFS_OTHER][j->partner[i]].tag;
+		j->row[base] = other; /* index of the row into which it is merged; see below */
+		j->unique[base] = PM_NONE;
+		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
+		j->joined->rows[other].sides = PMFS_BOTH_SIDES;
+		j->joined->rows[other].matched = PMFS_EXACT;
+		to[base] = PM_NONE;
+	}
+	drop_rows(j, to);
+	for (size_t i = 0; i < j->n_keys; i++) {
+		uint32_t row = j->of_key[i];
+		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];
+	}
+	return 0;
+}
 
 /* ---- reading ---- */
 
-static int add_file(struct pmfs_line_join *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
+static int add_file(struct line_join *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
 {
 	const struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, file};
 	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
 }
 
 /* The spelling of a line's function, and of the file in which it is defined. */
-static int add_function(struct pmfs_line_join *j, uint32_t run, const struct pmfs_lines *l,
+static int add_function(struct line_join *j, uint32_t run, const struct pmfs_lines *l,
 	const struct pm_line *line, uint32_t *ret)
 {
 	*ret = line->function == PM_NONE ? PM_NONE : j->of[run][line->function];
@@ -24,7 +272,7 @@ static int add_function(struct pmfs_line_join *j, uint32_t run, const struct pmf
 	return add_file(j, run, l->tree->texts[file], &j->defined_in[*ret]);
 }
 
-static int add_key(struct pmfs_line_join *j, const struct pmfs_line_key *key, uint32_t *ret)
+static int add_key(struct line_join *j, const struct line_key *key, uint32_t *ret)
 {
 	bool fresh;
 	uint32_t *place = pm_map_put(
@@ -45,12 +293,11 @@ static int add_key(struct pmfs_line_join *j, const struct pmfs_line_key *key, ui
 	return 0;
 }
 
-static int add_line(
-	struct pmfs_line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
+static int add_line(struct line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_line *found = &l->lines[line];
-	struct pmfs_line_key key = {.line = found->line, .side = of->side};
+	struct line_key key = {.line = found->line, .side = of->side};
 	struct pm_bytes file = found->line ? l->tree->texts[found->file] : pm_bytes_of("");
 	uint32_t at;
 	if (add_function(j, run, l, found, &key.function) < 0 ||
@@ -67,7 +314,7 @@ static int add_line(
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
-	struct pmfs_line_join *j = self;
+	struct line_join *j = self;
 	const struct pmfs_lines *l;
 	int r = pmfs_lines(m, &l, err);
 	if (r == 0 &&
@@ -83,7 +330,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 
 /* ---- the join ---- */
 
-static int allocate(struct pmfs_line_join *j)
+static int allocate(struct line_join *j)
 {
 	size_t n = j->n_keys + 1;
 	j->of_key = malloc(n * sizeof(*j->of_key));
@@ -101,7 +348,7 @@ static int allocate(struct pmfs_line_join *j)
 }
 
 /* Texts of files are owned by the joined match, which is kept; the other one is freed. */
-static int keep_texts(struct pmfs_line_join *j)
+static int keep_texts(struct line_join *j)
 {
 	j->texts = malloc(((size_t)j->files.n + 1) * sizeof(*j->texts));
 	for (uint32_t i = 0; j->texts && i < j->files.n; i++) {
@@ -113,15 +360,15 @@ static int keep_texts(struct pmfs_line_join *j)
 	return j->texts ? 0 : -ENOMEM;
 }
 
-static int join(struct pmfs_line_join *j)
+static int join(struct line_join *j)
 {
 	if (allocate(j) < 0 || pmfs_match_finish(&j->files) < 0 || keep_texts(j) < 0 ||
-		pmfs_lines_match(j) < 0 || pmfs_lines_match_alone(j) < 0)
+		lines_match(j) < 0 || lines_match_alone(j) < 0)
 		return -ENOMEM;
 	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
 }
 
-static void done(struct pmfs_line_join *j)
+static void done(struct line_join *j)
 {
 	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
 		pmfs_run_rows_done(&j->rows[i]);
@@ -143,7 +390,7 @@ static void done(struct pmfs_line_join *j)
 
 int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
 {
-	struct pmfs_line_join j = {.costs = joined->costs, .joined = joined};
+	struct line_join j = {.costs = joined->costs, .joined = joined};
 	const struct pmfs_joined *functions;
 	int r = pmfs_functions_get(c, &functions, err);
 	if (r < 0)

@@ -1,7 +1,7 @@
 /*
- * Matching: spellings → families → rows. The key of a family is the normalised name, and as much of
- * the paths of module and file as is needed to distinguish them within a run. Families that one
- * side lacks are then joined with those of the other side without folders.
+ * Matching: spellings → families → rows. The key of a family is the normalised name, and as
+ * much of the paths of module and file as is needed to distinguish them within a run. Families
+ * that one side lacks are then joined with those of the other side without folders.
  */
 #include "fs/compare/match.h"
 
@@ -11,10 +11,117 @@
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
+#include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
-#include "fs/compare/tails.h"
 #include "profmount/tree.h"
+
+struct pmfs_match_path {
+	uint32_t run, text; /* index of its text */
+	bool is_file;       /* else a module */
+};
+
+/* Of modules (0) and files (1). Zeroed = empty. */
+struct tails {
+	struct pm_strtab bases[2];
+	struct pm_map depth[2]; /* base name → components to keep */
+};
+
+/*
+ * ---- ends of paths ----
+ *
+ * Two paths of a run with the same base name keep one more component than they share.
+ */
+
+/* The start of the last `depth` components. */
+static size_t tail_start(struct pm_bytes path, uint32_t depth)
+{
+	size_t at = path.len;
+	while (at > 0 && depth > 0)
+		if (path.p[--at] == '/' && --depth == 0)
+			return at + 1;
+	return 0;
+}
+
+static struct pm_bytes tail(struct pm_bytes path, uint32_t depth)
+{
+	size_t start = tail_start(path, depth);
+	return (struct pm_bytes){path.p + start, path.len - start};
+}
+
+/* By run and kind, then by the text compared from its end. */
+static int by_end(const void *a, const void *b, void *texts)
+{
+	const struct pmfs_match_path *x = a, *y = b;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	if (x->is_file != y->is_file)
+		return x->is_file ? 1 : -1;
+	const struct pm_bytes *t = texts;
+	struct pm_bytes s = t[x->text], u = t[y->text];
+	for (size_t i = 1; i <= s.len && i <= u.len; i++)
+		if (s.p[s.len - i] != u.p[u.len - i])
+			return s.p[s.len - i] < u.p[u.len - i] ? -1 : 1;
+	return (s.len > u.len) - (s.len < u.len);
+}
+
+/* The number of components at the end that two paths have in common. */
+static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
+{
+	uint32_t n = 0;
+	size_t i = 1;
+	for (; i <= a.len && i <= b.len && a.p[a.len - i] == b.p[b.len - i]; i++)
+		n += a.p[a.len - i] == '/';
+	bool whole = (i > a.len || a.p[a.len - i] == '/') && (i > b.len || b.p[b.len - i] == '/');
+	return n + (whole ? 1 : 0);
+}
+
+static int keep_components(struct tails *t, unsigned what, struct pm_bytes path, uint32_t depth)
+{
+	bool fresh;
+	uint32_t base = pm_strtab_add(&t->bases[what], tail(path, 1));
+	uint32_t *kept = base == PM_NONE ? NULL : pm_map_put(&t->depth[what], base, depth, &fresh);
+	if (!kept)
+		return -ENOMEM;
+	if (*kept < depth)
+		*kept = depth;
+	return 0;
+}
+
+/* Sorts the paths. 0 or -ENOMEM. O(n log n). */
+static int tails_find(
+	struct tails *t, struct pmfs_match_path *p, size_t n, const struct pm_bytes *texts)
+{
+	if (pm_sort_with(p, n, sizeof(*p), by_end, (void *)(uintptr_t)texts) < 0)
+		return -ENOMEM;
+	for (size_t i = 1; i < n; i++) {
+		if (p[i].run != p[i - 1].run || p[i].is_file != p[i - 1].is_file)
+			continue;
+		struct pm_bytes path = texts[p[i].text];
+		uint32_t shared = shared_components(path, texts[p[i - 1].text]);
+		if (shared > 0 && keep_components(t, p[i].is_file, path, shared + 1) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The end of the path that is kept, or only its `base` name. */
+static struct pm_bytes tails_cut(
+	const struct tails *t, unsigned what, struct pm_bytes path, bool base)
+{
+	struct pm_bytes last = tail(path, 1);
+	uint32_t known = base ? PM_NONE : pm_strtab_find(&t->bases[what], last);
+	const uint32_t *depth = known == PM_NONE ? NULL : pm_map_find(&t->depth[what], known);
+	return depth ? tail(path, *depth) : last;
+}
+
+static void tails_done(struct tails *t)
+{
+	for (unsigned what = 0; what < 2; what++) {
+		pm_strtab_done(&t->bases[what]);
+		pm_map_done(&t->depth[what]);
+	}
+}
 
 enum { BETWEEN_QUESTIONS = 1 << 12 /* evals */ };
 
@@ -194,7 +301,7 @@ struct keying {
 	uint32_t (*key_of)[N_KEYS];    /* by text */
 	struct pmfs_name_facts *facts; /* by text */
 	bool knows[2];                 /* both sides have modules; files */
-	struct pmfs_tails tails;
+	struct tails tails;
 	struct pm_strtab keys[2], names;
 	struct pm_map names_and_parts, places, families, bases, members;
 	struct pm_text text;
@@ -214,7 +321,7 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 		return *known;
 	pm_text_clear(&k->text);
 	if (k->knows[what]) {
-		struct pm_bytes end = pmfs_tails_cut(&k->tails, what, path, base);
+		struct pm_bytes end = tails_cut(&k->tails, what, path, base);
 		size_t mark = base || k->m->exact ? 0 : pmfs_eval_mark(path);
 		if (what == 0)
 			pmfs_tidy_module(end, &k->text);
@@ -418,7 +525,7 @@ int pmfs_match_families(struct pmfs_match *m)
 	k.facts = malloc(((size_t)m->texts.n + 1) * sizeof(*k.facts));
 	uint32_t *of = malloc(((size_t)m->n + 1) * sizeof(*of)), *to = NULL;
 	int r = k.key_of && k.facts && of
-		? pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
+		? tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
 		: -ENOMEM;
 	if (r == 0) {
 		memset(k.key_of, 0xff, (size_t)m->texts.n * sizeof(*k.key_of)); /* PM_NONE */
@@ -432,7 +539,7 @@ int pmfs_match_families(struct pmfs_match *m)
 		r = make_members(&k, of, to);
 	free(of);
 	free(to);
-	pmfs_tails_done(&k.tails);
+	tails_done(&k.tails);
 	for (unsigned what = 0; what < 2; what++)
 		pm_strtab_done(&k.keys[what]);
 	pm_strtab_done(&k.names);

@@ -1,17 +1,194 @@
 /*
- * Draws both sides on one tree. The colour of a frame is the difference of its exclusive cost, so a
- * change is visible where it occurs and not in all callers. With repetitions, a frame is grey if
- * the difference of its function is not beyond the noise, as in functions.csv.
+ * The stacks of both sides, for viewers and as differential flame graphs: widths from one run,
+ * colours by difference.
  */
-#include "fs/compare/pictures.h"
+#include "fs/compare/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "fs/compare/stacks.h"
+#include "fs/compare/union.h"
+#include "fs/views/exports/export.h"
 #include "fs/views/pictures/flame.h"
 #include "fs/views/pictures/shades.h"
 #include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
+
+struct two_stacks {
+	struct pmfs_stacks side[PMFS_N_SIDES]; /* `self`: means of exclusive costs */
+	struct pmfs_column column;
+	struct pm_metric metric; /* of the column */
+};
+
+/* Stacks of two sides: those of each run, mapped to the contexts of the union. */
+
+struct summing {
+	const struct pmfs_tree_union *u;
+	struct two_stacks *stacks;
+	uint32_t quantity;
+	bool shares;
+	uint32_t n[PMFS_N_SIDES]; /* repetitions so far */
+	double *sums;
+};
+
+/* The column of the run's model for the quantity, or PM_NONE. */
+static uint32_t column_of(
+	const struct pmfs_costs *k, const struct pmfs_compared_run *run, uint32_t quantity)
+{
+	for (uint32_t i = 0; i < run->n_columns; i++)
+		if (k->costs[run->cost[i]].quantity == quantity)
+			return i;
+	return PM_NONE;
+}
+
+static void add_repetition(struct summing *s, enum pmfs_side side)
+{
+	double *mean = s->stacks->side[side].self;
+	uint32_t n = ++s->n[side];
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
+		mean[i] += (s->sums[i] - mean[i]) / n;
+}
+
+static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct summing *s = self;
+	const struct pmfs_compared_run *of = &s->u->costs->runs[run];
+	uint32_t column = column_of(s->u->costs, of, s->quantity);
+	struct pmfs_stacks stacks = {.tree = NULL};
+	double whole = of->whole[s->quantity], scale = s->shares && whole != 0 ? 100 / whole : 1;
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
+		s->sums[i] = 0;
+	if (column != PM_NONE) {
+		int r = pmfs_stacks_make(m, column, PM_NONE, PM_NONE, &stacks, err);
+		if (r < 0)
+			return r;
+		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
+			if (s->u->of[run][i] != PM_NONE)
+				s->sums[s->u->of[run][i]] += stacks.self[i] * scale;
+		pmfs_stacks_done(&stacks);
+	}
+	add_repetition(s, of->side);
+	return 0;
+}
+
+static int allocate(struct summing *s)
+{
+	const struct pm_tree *tree = &s->u->tree;
+	size_t n = (size_t)tree->n_contexts + 1;
+	s->sums = malloc(n * sizeof(*s->sums));
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		struct pmfs_stacks *t = &s->stacks->side[side];
+		*t = (struct pmfs_stacks){
+			.tree = tree, .column = &s->stacks->column, .end = tree->n_contexts};
+		t->shown = malloc(n * sizeof(*t->shown));
+		t->self = calloc(n, sizeof(*t->self));
+		if (!t->shown || !t->self)
+			return -ENOMEM;
+		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
+	}
+	return s->sums ? 0 : -ENOMEM;
+}
+
+/*
+ * `ret` must not be moved. Exclusive costs are those of the runs' own exports, so totals are the
+ * same; with `shares`, of a run with a cost, its total is 100. The caller frees `ret`, also after a
+ * failure.
+ */
+static int two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u,
+	uint32_t quantity, bool shares, struct two_stacks *ret, struct pm_error *err)
+{
+	struct summing s = {.u = u, .stacks = ret, .quantity = quantity, .shares = shares};
+	const struct pmfs_cost *cost = pmfs_quantity_cost(u->costs, quantity);
+	*ret = (struct two_stacks){
+		.column = {.export = cost->export,
+			.export_scale = cost->export_scale,
+			.flat = &ret->metric},
+		.metric = {.name = cost->metric, .unit = cost->unit},
+	};
+	int r = allocate(&s);
+	if (r == 0)
+		r = pmfs_compare_read(c, u->costs, (struct pmfs_reader){NULL, read_run}, &s, err);
+	free(s.sums);
+	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+}
+
+static void two_stacks_done(struct two_stacks *s)
+{
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		pmfs_stacks_done(&s->side[side]);
+}
+
+/* ---- export/: folded stacks as of difffolded.pl, and pprof with negative values ---- */
+
+/*
+ * Means are seldom whole units: a call that one of three repetitions has is a third of a call. What
+ * rounding a frame leaves counts for the next one, so that all of them add up to the total.
+ */
+static void round_means(struct pmfs_stacks *s)
+{
+	double scale = s->column->export_scale, left = 0;
+	for (uint32_t i = 0; i < s->end; i++) {
+		double exact = s->self[i] * scale + left;
+		if (!(s->self[i] > 0) || !(exact < 0x1p53))
+			continue;
+		double units = round(exact);
+		left = exact - units;
+		s->self[i] = units / scale;
+	}
+}
+
+/* The stacks of a document, limited like those of a single run. */
+static int make(const struct pm_doc *doc, struct two_stacks *ret, struct pm_error *err)
+{
+	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	const struct pmfs_tree_union *u;
+	uint32_t levels;
+	*ret = (struct two_stacks){.metric = {.unit = {NULL, 0}}};
+	int r = pmfs_union_get(c, &u, err);
+	if (r == 0)
+		r = two_stacks_make(c, u, (uint32_t)doc->text.a, false, ret, err);
+	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
+		r = pmfs_stacks_cut(&ret->side[side], &levels, err);
+		if (r == 0 && u->costs->n_good[side] > 1)
+			round_means(&ret->side[side]);
+	}
+	return r;
+}
+
+int pmfs_compare_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct two_stacks s;
+	int r = make(doc, &s, err);
+	if (r == 0)
+		r = pmfs_folded_write(&s.side[PMFS_BASE], &s.side[PMFS_OTHER], out, err);
+	two_stacks_done(&s);
+	return r;
+}
+
+int pmfs_compare_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	struct two_stacks s;
+	struct pm_text comment = {.p = NULL};
+	int r = make(doc, &s, err);
+	pm_text_line(&comment, pm_bytes_of(c->of.name));
+	pm_text_str(&comment, " against ");
+	pm_text_line(&comment, pm_bytes_of(c->of.base_name));
+	if (r == 0) {
+		struct pmfs_pprof_about about = {.comment = pm_text_view(&comment),
+			.unit = pmfs_export_unit(&s.column, "count")};
+		r = pmfs_pprof_write(&s.side[PMFS_BASE], &s.side[PMFS_OTHER], &about, out, err);
+	}
+	two_stacks_done(&s);
+	pm_text_end(&comment, out);
+	return r;
+}
+
+/*
+ * Draws both sides on one tree. The colour of a frame is the difference of its exclusive cost,
+ * so a change is visible where it occurs and not in all callers. With repetitions, a frame is
+ * grey if the difference of its function is not beyond the noise, as in functions.csv.
+ */
 
 /* A quantity on both sides, by node of the tree of names. */
 struct drawing {
@@ -105,18 +282,18 @@ static int read_quantity(
 	struct drawing *d, struct pmfs_compare *c, uint32_t quantity, struct pm_error *err)
 {
 	const struct pmfs_tree_union *u;
-	struct pmfs_two_stacks s = {.metric = {.unit = {NULL, 0}}};
+	struct two_stacks s = {.metric = {.unit = {NULL, 0}}};
 	int r = pmfs_union_get(c, &u, err);
 	if (r < 0)
 		return r;
-	r = pmfs_two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
+	r = two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
 		r = pmfs_name_paths_make(&s.side[side], clean_name, &d->side[side], err);
 	if (r == 0)
 		r = find_changed(d, c, u, &s.side[PMFS_OTHER], err);
 	if (r == 0 && shade_nodes(d) < 0)
 		r = pmfs_compare_no_memory(err);
-	pmfs_two_stacks_done(&s);
+	two_stacks_done(&s);
 	return r;
 }
 

@@ -2,13 +2,12 @@
  * summary.txt: totals, the largest changes in both directions, new and missing functions, joined
  * names. With repetitions, only differences beyond the noise are called changes.
  */
-#include "fs/compare/summary.h"
+#include "fs/compare/internal.h"
 
 #include <math.h>
 
-#include "fs/compare/flat.h"
 #include "fs/views/model/screen.h"
-#include "fs/views/sums/emptythreads.h"
+#include "fs/views/sums/threads.h"
 
 enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40, CHANGED_WIDTH = 57 };
 

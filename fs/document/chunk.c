@@ -1,6 +1,7 @@
-/* Cells of a column, and how they can be stored. */
-#include "fs/document/chunk.h"
+/* A column of a row group in Parquet: its cells, their bounds, its pages. */
+#include "fs/document/parquet.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,117 @@
 #include "formats/common/list.h"
 #include "formats/common/row.h"
 #include "formats/common/utf8.h"
+#include "fs/document/thrift.h"
+
+/* Its dictionary: of this row group, or of all. */
+static const struct pm_strtab *chunk_texts(const struct pmfs_chunk *c)
+{
+	return c->laid_out ? &c->dictionary->texts : &c->texts;
+}
+
+/*
+ * Bounds of a column's values in a row group, which let engines skip it:
+ * https://github.com/apache/parquet-format, parquet.thrift (Statistics, ColumnOrder).
+ */
+
+/* ---- numbers ---- */
+
+static bool is_less(enum pmfs_storage storage, uint64_t a, uint64_t b)
+{
+	double x, y;
+	switch (storage) {
+	case PMFS_STORE_I64: return (int64_t)a < (int64_t)b;
+	case PMFS_STORE_U64: return a < b;
+	case PMFS_STORE_DOUBLE:
+		memcpy(&x, &a, sizeof(x));
+		memcpy(&y, &b, sizeof(y));
+		return x < y;
+	case PMFS_STORE_TEXT: break;
+	}
+	return false;
+}
+
+/* For doubles, a zero as minimum is -0 and as maximum +0, as required by parquet.thrift. */
+static uint64_t signed_zero(enum pmfs_storage storage, uint64_t bits, bool negative)
+{
+	uint64_t sign = (uint64_t)1 << 63;
+	if (storage != PMFS_STORE_DOUBLE || (bits & ~sign) != 0)
+		return bits;
+	return negative ? sign : 0;
+}
+
+void pmfs_chunk_range(
+	enum pmfs_storage storage, uint64_t min, uint64_t max, struct pmfs_chunk_facts *ret)
+{
+	ret->min = signed_zero(storage, min, true);
+	ret->max = signed_zero(storage, max, false);
+	ret->has_range = true;
+}
+
+static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	uint32_t n = c->n - c->n_nulls;
+	if (n == 0)
+		return;
+	uint64_t min = c->values[0], max = min;
+	for (uint32_t i = 1; i < n; i++) {
+		if (is_less(c->storage, c->values[i], min))
+			min = c->values[i];
+		else if (is_less(c->storage, max, c->values[i]))
+			max = c->values[i];
+	}
+	pmfs_chunk_range(c->storage, min, max, ret);
+}
+
+/* ---- texts: long ones are truncated ---- */
+
+/* As many complete characters of a text as fit. */
+static struct pmfs_bound beginning_of(struct pm_bytes text)
+{
+	struct pmfs_bound ret = {.is_exact = text.len <= PMFS_BOUND_ROOM};
+	size_t n = ret.is_exact ? text.len : PMFS_BOUND_ROOM;
+	while (!ret.is_exact && n > 0 && (text.p[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(ret.p, text.p, n);
+	ret.n = (uint8_t)n;
+	return ret;
+}
+
+/* Greater than all texts with this prefix: its last ASCII character is replaced by the next one. */
+static void round_up(struct pmfs_bound *b)
+{
+	while (b->n > 0 && !((uint8_t)b->p[b->n - 1] < 0x7f))
+		b->n--;
+	if (b->n > 0)
+		b->p[b->n - 1]++;
+}
+
+static void find_text_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	struct pm_bytes least = c->texts.items[0], greatest = least;
+	for (uint32_t i = 1; i < c->texts.n; i++) {
+		struct pm_bytes text = c->texts.items[i];
+		if (pm_bytes_compare(text, least) < 0)
+			least = text;
+		else if (pm_bytes_compare(greatest, text) < 0)
+			greatest = text;
+	}
+	ret->least = beginning_of(least);
+	ret->greatest = beginning_of(greatest);
+	if (!ret->greatest.is_exact)
+		round_up(&ret->greatest);
+}
+
+/* Computes the bounds of its values. */
+static void chunk_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	if (c->storage != PMFS_STORE_TEXT)
+		find_bounds(c, ret);
+	else if (c->texts.n > 0)
+		find_text_bounds(c, ret);
+}
+
+/* ---- cells, and how they can be stored ---- */
 
 #define MOST_EXACT ((double)((uint64_t)1 << 53))
 
@@ -308,4 +420,196 @@ int pmfs_chunk_take(struct pmfs_chunk *c, const struct pm_strip *strip, uint32_t
 	c->n = n;
 	c->n_nulls = n - n_known;
 	return 0;
+}
+
+/*
+ * ---- pages ----
+ *
+ * https://github.com/apache/parquet-format: README.md (pages), Encodings.md (PLAIN, RLE and
+ * bit-packing, RLE_DICTIONARY), parquet.thrift (PageHeader).
+ */
+
+enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
+enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+
+static unsigned varint_length(uint64_t u)
+{
+	unsigned n = 1;
+	for (; u >= 0x80; u >>= 7)
+		n++;
+	return n;
+}
+
+static void add_le(struct pm_text *out, uint64_t u, unsigned bytes)
+{
+	char *p = pm_text_reserve(out, bytes);
+	if (!p)
+		return;
+	for (unsigned i = 0; i < bytes; i++)
+		p[i] = (char)(u >> 8 * i);
+	out->len += bytes;
+}
+
+static void page_header(
+	struct pm_text *out, int32_t type, uint64_t size, uint32_t n, int32_t encoding)
+{
+	struct pmfs_thrift page = {.out = out};
+	pmfs_thrift_i32(&page, 1, type);
+	pmfs_thrift_i32(&page, 2, (int32_t)size);
+	pmfs_thrift_i32(&page, 3, (int32_t)size);
+	struct pmfs_thrift header = pmfs_thrift_struct(&page, type == DATA_PAGE ? 5 : 7);
+	pmfs_thrift_i32(&header, 1, (int32_t)n);
+	pmfs_thrift_i32(&header, 2, encoding);
+	if (type == DATA_PAGE) {
+		pmfs_thrift_i32(&header, 3, RLE);
+		pmfs_thrift_i32(&header, 4, RLE);
+	}
+	pmfs_thrift_end(&header);
+	pmfs_thrift_end(&page);
+}
+
+/* Bits of an index into n texts. */
+static unsigned index_width(uint32_t n)
+{
+	unsigned width = 1;
+	while (width < 32 && n > (uint32_t)1 << width)
+		width++;
+	return width;
+}
+
+static uint32_t eights(uint32_t n)
+{
+	return (n + 7) / 8;
+}
+
+/* The levels are one run: all equal, or one bit per row. */
+static uint64_t levels_header(const struct pmfs_chunk *c)
+{
+	bool equal = !c->laid_out && (c->n_nulls == 0 || c->n_nulls == c->n);
+	return equal ? (uint64_t)c->n << 1 : (uint64_t)eights(c->n) << 1 | 1;
+}
+
+static uint64_t levels_length(const struct pmfs_chunk *c)
+{
+	uint64_t header = levels_header(c);
+	return varint_length(header) + (header & 1 ? eights(c->n) : 1);
+}
+
+static void add_levels(const struct pmfs_chunk *c, struct pm_text *out)
+{
+	uint64_t header = levels_header(c);
+	add_le(out, levels_length(c), 4);
+	pmfs_thrift_varint(out, header);
+	if (header & 1)
+		pm_text_add(out, c->present, eights(c->n));
+	else
+		pm_text_char(out, c->n_nulls == 0);
+}
+
+/*
+ * Number of values for which the page has space; readers stop at the last one that belongs to a
+ * row.
+ */
+static uint32_t n_stored(const struct pmfs_chunk *c)
+{
+	return c->laid_out ? c->n : c->n - c->n_nulls;
+}
+
+/* The indexes are one run as well, padded to a multiple of eight. */
+static uint64_t indexes_length(const struct pmfs_chunk *c)
+{
+	uint32_t n = eights(n_stored(c));
+	return 1 + varint_length((uint64_t)n << 1 | 1) +
+		(uint64_t)n * index_width(chunk_texts(c)->n);
+}
+
+static void add_indexes(const struct pmfs_chunk *c, struct pm_text *out)
+{
+	uint32_t n = c->n - c->n_nulls, full = eights(n_stored(c)) * 8;
+	unsigned width = index_width(chunk_texts(c)->n), room = 0;
+	uint64_t bits = 0;
+	pm_text_char(out, (char)width);
+	pmfs_thrift_varint(out, (uint64_t)(full / 8) << 1 | 1);
+	uint8_t *p = (uint8_t *)pm_text_reserve(out, (size_t)full / 8 * width);
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < full; i++) {
+		bits |= (i < n ? c->values[i] : 0) << room;
+		for (room += width; room >= 8; room -= 8, bits >>= 8)
+			*p++ = (uint8_t)bits;
+	}
+	out->len += (size_t)full / 8 * width;
+}
+
+static void add_numbers(const struct pmfs_chunk *c, struct pm_text *out)
+{
+	uint32_t n = c->n - c->n_nulls;
+	size_t bytes = (size_t)n_stored(c) * 8;
+	uint8_t *p = (uint8_t *)pm_text_reserve(out, bytes);
+	if (!p)
+		return;
+	memset(p + (size_t)n * 8, 0, bytes - (size_t)n * 8);
+	for (uint32_t i = 0; i < n; i++, p += 8) {
+		uint64_t value = htole64(c->values[i]);
+		memcpy(p, &value, sizeof(value));
+	}
+	out->len += bytes;
+}
+
+static void add_dictionary(const struct pm_strtab *texts, struct pm_text *out)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < texts->n; i++)
+		size += 4 + texts->items[i].len;
+	if (size > INT32_MAX) {
+		out->failed = out->full = true;
+		return;
+	}
+	page_header(out, DICTIONARY_PAGE, size, texts->n, PLAIN);
+	for (uint32_t i = 0; i < texts->n; i++) {
+		add_le(out, texts->items[i].len, 4);
+		pm_text_bytes(out, texts->items[i]);
+	}
+}
+
+int pmfs_dictionary_end(struct pmfs_dictionary *d)
+{
+	if (d->texts.n > 0)
+		add_dictionary(&d->texts, &d->page);
+	pm_text_shrink(&d->page);
+	return d->page.full ? -EFBIG : d->page.failed ? -ENOMEM : 0;
+}
+
+uint64_t pmfs_chunk_most(const struct pmfs_chunk *c)
+{
+	enum { HEADERS = 128 }; /* of both pages, including the lengths in them */
+	uint64_t values = (uint64_t)(c->n - c->n_nulls) * 8, texts = c->bytes - values;
+	if (c->storage == PMFS_STORE_TEXT && c->texts.n > 0)
+		values = indexes_length(c);
+	return HEADERS + levels_length(c) + values + texts + (uint64_t)c->texts.n * 4;
+}
+
+void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret)
+{
+	bool is_text = c->storage == PMFS_STORE_TEXT && chunk_texts(c)->n > 0;
+	size_t before = out->len;
+	*ret = (struct pmfs_chunk_facts){.n = c->n, .n_nulls = c->n_nulls, .seen = c->seen};
+	if (is_text) {
+		if (c->laid_out)
+			pm_text_bytes(out, pm_text_view(&c->dictionary->page));
+		else
+			add_dictionary(&c->texts, out);
+		ret->dictionary = (uint32_t)(out->len - before);
+	}
+	if (!c->laid_out)
+		chunk_bounds(c, ret);
+	uint64_t size =
+		4 + levels_length(c) + (is_text ? indexes_length(c) : (uint64_t)n_stored(c) * 8);
+	page_header(out, DATA_PAGE, size, c->n, is_text ? RLE_DICTIONARY : PLAIN);
+	add_levels(c, out);
+	if (is_text)
+		add_indexes(c, out);
+	else
+		add_numbers(c, out);
+	ret->bytes = (uint32_t)(out->len - before);
 }

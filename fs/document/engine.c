@@ -1,22 +1,89 @@
 /*
  * Chooses how each kind of document is answered:
  *
- * - BYTES: the map itself
- * - FILE: a file descriptor, for the length of the answer
- * - TEXT, LINK: a body, as a whole
- * - CSV, TSV: a body, as a whole if it is small, else marks
- * - PARQUET: a body: positions of row groups, and the footer if the table was measured
+ * - BYTES: the map itself - FILE: a file descriptor, for the length of the answer - TEXT, LINK:
+ * a body, as a whole - CSV, TSV: a body, as a whole if it is small, else marks - PARQUET: a
+ * body: positions of row groups, and the footer if the table was measured
  */
 #include "fs/document/engine.h"
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
+#include "formats/common/map.h"
 #include "formats/common/work.h"
-#include "fs/document/made.h"
+#include "fs/document/parquet.h"
 #include "fs/document/spares.h"
+
+enum { PMFS_N_SIZES = 1 << 17 };
+
+struct known_size {
+	uint64_t key, size;
+};
+
+struct sizes {
+	pthread_mutex_t lock;
+	struct known_size known[PMFS_N_SIZES];
+	bool forgot[PMFS_N_SIZES]; /* if two sizes use the same slot, the earlier one is lost */
+};
+
+/* O(1). `*ret` is set if the size is known; that of key 0 never is. */
+enum pmfs_size pmfs_sizes_get(struct sizes *s, uint64_t key, uint64_t *ret);
+
+/*
+ * ---- sizes ----
+ *
+ * They are kept outside the cache, in a table of fixed size, because they are requested far
+ * more often than text.
+ */
+
+static size_t slot_of(uint64_t key)
+{
+	return pm_hash_u64(key) % PMFS_N_SIZES;
+}
+
+static void sizes_put(struct sizes *s, uint64_t key, uint64_t size)
+{
+	size_t slot = slot_of(key);
+	pthread_mutex_lock(&s->lock);
+	if (s->known[slot].key != 0 && s->known[slot].key != key)
+		s->forgot[slot] = true;
+	s->known[slot] = (struct known_size){.key = key, .size = size};
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Forgets the sizes for whose keys belongs(context, key) is true: these keys mean something else
+ * from now on. */
+static void sizes_purge(
+	struct sizes *s, bool (*belongs)(void *context, uint64_t key), void *context)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < PMFS_N_SIZES; i++)
+		if (s->known[i].key && belongs(context, s->known[i].key))
+			s->known[i] = (struct known_size){.key = 0};
+	pthread_mutex_unlock(&s->lock);
+}
+
+enum pmfs_size pmfs_sizes_get(struct sizes *s, uint64_t key, uint64_t *ret)
+{
+	size_t slot = slot_of(key);
+	pthread_mutex_lock(&s->lock);
+	struct known_size found = s->known[slot];
+	bool forgot = s->forgot[slot];
+	pthread_mutex_unlock(&s->lock);
+	if (found.key == key && key != 0) {
+		*ret = found.size;
+		return PMFS_SIZE_KNOWN;
+	}
+	return forgot ? PMFS_SIZE_FORGOTTEN : PMFS_SIZE_NEVER_TOLD;
+}
+
+/* ---- answers ---- */
 
 /* Readers of texts of at least this size are expected to read the rest. */
 enum { LARGE = 1 << 20 };
@@ -24,7 +91,7 @@ enum { LARGE = 1 << 20 };
 struct pmfs_engine {
 	const struct pm_profile *profile;
 	struct pm_cache *cache;
-	struct pmfs_sizes sizes;
+	struct sizes sizes;
 	struct pmfs_spares spares;
 };
 
@@ -35,7 +102,7 @@ struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_
 		return NULL;
 	e->profile = profile;
 	e->cache = cache;
-	pmfs_sizes_init(&e->sizes);
+	pthread_mutex_init(&e->sizes.lock, NULL);
 	pmfs_spares_init(&e->spares);
 	return e;
 }
@@ -45,7 +112,7 @@ void pmfs_engine_free(struct pmfs_engine *e)
 	if (!e)
 		return;
 	pmfs_spares_done(&e->spares);
-	pmfs_sizes_done(&e->sizes);
+	pthread_mutex_destroy(&e->sizes.lock);
 	free(e);
 }
 
@@ -95,7 +162,7 @@ static int body_get(struct pmfs_engine *e, uint64_t key, const struct pm_doc *do
 	if (r < 0)
 		return r;
 	*ret = (struct pmfs_body *)cached;
-	pmfs_sizes_put(&e->sizes, key, (*ret)->size);
+	sizes_put(&e->sizes, key, (*ret)->size);
 	return 0;
 }
 
@@ -338,7 +405,7 @@ void pmfs_engine_purge(struct pmfs_engine *e,
 {
 	struct purge p = {belongs, context};
 	pm_cache_purge(e->cache, purge_object, &p);
-	pmfs_sizes_purge(&e->sizes, purge_size, &p);
+	sizes_purge(&e->sizes, purge_size, &p);
 }
 
 /* ---- without keeping anything ---- */

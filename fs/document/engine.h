@@ -7,7 +7,6 @@
 #define PROFMOUNT_FS_DOCUMENT_ENGINE_H
 
 #include "fs/document/body.h"
-#include "fs/document/sizes.h"
 #include "profmount/profile.h"
 
 struct pmfs_engine;
@@ -21,6 +20,12 @@ void pmfs_engine_free(struct pmfs_engine *e);
 /* Exact size in bytes. `key` identifies the document. */
 int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
 	struct pm_error *err);
+
+enum pmfs_size {
+	PMFS_SIZE_KNOWN,
+	PMFS_SIZE_NEVER_TOLD, /* never returned by pmfs_engine_size */
+	PMFS_SIZE_FORGOTTEN,  /* it may have been reported */
+};
 
 /* The size of a TEXT, CSV, TSV or LINK as far as known: O(1), renders nothing. */
 enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret);
@@ -57,7 +62,7 @@ static inline bool pmfs_engine_flows(const struct pm_doc *doc)
 
 /*
  * Frees the body of a document that will not be read again. Its size is kept; parts of Parquet
- * files (made.h) stay in the cache until it needs the memory.
+ * files (parquet.h) stay in the cache until it needs the memory.
  */
 void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key);
 

@@ -21,10 +21,10 @@
  */
 int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
 
-/* Where a column of a row group begins. In places.c. */
+/* Where a column of a row group begins. In footer.c. */
 uint64_t pmfs_layout_offset(const struct pmfs_parquet *p, size_t group, uint32_t column);
 
-/* Finds the row group and column that contain an offset before the footer. In places.c. */
+/* Finds the row group and column that contain an offset before the footer. In footer.c. */
 void pmfs_layout_find(
 	const struct pmfs_parquet *p, uint64_t offset, size_t *ret_group, uint32_t *ret_column);
 

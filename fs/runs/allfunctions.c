@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "fs/runs/internal.h"
+#include "fs/runs/runs.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/functions.h"
 

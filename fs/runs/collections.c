@@ -1,7 +1,90 @@
 /*
- * runs/ and compare/: their items are profiles, which are opened when their directory is entered.
+ * runs/ and compare/: their items are profiles, which are opened when their directory is
+ * entered.
  */
-#include "fs/runs/internal.h"
+#include "fs/runs/runs.h"
+
+#include <stdlib.h>
+
+/*
+ * ---- a run as an item's profile ----
+ *
+ * It forwards everything to the run except closing, so a run is opened once for all its users.
+ */
+
+struct item {
+	struct pm_profile profile;
+	struct pm_profile_ops ops;
+	struct pmfs_shelf *shelf;
+	uint32_t run;
+};
+
+static void item_close(struct pm_profile *p)
+{
+	struct item *item = (struct item *)p; /* its first member */
+	pmfs_shelf_release(item->shelf, item->run);
+	free(item);
+}
+
+static uint64_t item_memory(const struct pm_profile *p)
+{
+	return pmfs_shelf_bytes(((const struct item *)p)->shelf, p);
+}
+
+static int pmfs_run_profile(
+	const struct pmfs_ensemble *e, uint32_t run, struct pm_profile **ret, struct pm_error *err)
+{
+	struct item *item = calloc(1, sizeof(*item));
+	struct pmfs_model *model;
+	if (!item)
+		return pmfs_ensemble_no_memory(err);
+	int r = pmfs_shelf_acquire(e->shelf, run, &model, err);
+	if (r < 0) {
+		free(item);
+		return r;
+	}
+	item->profile = *pmfs_model_profile(model);
+	item->ops = *item->profile.ops;
+	item->ops.close = item_close;
+	item->ops.memory = item_memory;
+	item->profile.ops = &item->ops;
+	item->shelf = e->shelf;
+	item->run = run;
+	*ret = &item->profile;
+	return 0;
+}
+
+/* ---- paths of runs, and the two sides of a comparison ---- */
+
+void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out)
+{
+	const struct pmfs_run *r = &e->runs.runs[run];
+	pm_text_str(out, "runs/");
+	pm_text_str(out, e->runs_of.names[r->group]);
+	if (e->runs.repeated)
+		pm_text_printf(out, "/repetition=%u", r->repetition);
+}
+
+int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool normalize,
+	const char *of_runs, struct pm_profile **ret, struct pm_error *err)
+{
+	static const struct pmfs_group nothing = {.name = ""};
+	const struct pmfs_group *base = &e->runs.groups[e->base], *group = &nothing;
+	if (other + 1 < e->runs.n_groups)
+		group = &e->runs.groups[e->others[other]];
+	struct pmfs_comparison c = {.lender = pmfs_shelf_lender(e->shelf),
+		.base_name = base->name,
+		.name = group->name,
+		.base = e->numbers + base->first,
+		.runs = e->numbers + group->first,
+		.n_base = base->n,
+		.n_runs = group->n,
+		.exact = e->options.exact,
+		.normalize = normalize,
+		.of_runs = of_runs,
+		.metric = e->options.shelf.metric};
+	return pmfs_compare_new(&c, ret, err);
+}
 
 /* ---- runs/run=NAME, or runs/run=NAME/repetition=K ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fs/runs/internal.h"
+#include "fs/runs/runs.h"
 #include "profmount/limits.h"
 
 static void set_error(const struct pm_error *error, struct pm_cell *cells)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "fs/runs/loss.h"
-#include "fs/runs/sides.h"
+#include "fs/runs/runs.h"
 #include "fs/views/sums/efficiency.h"
 
 struct efficiencies {

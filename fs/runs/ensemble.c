@@ -1,12 +1,10 @@
 /* The ensemble as a profile: it has documents and collections, but no contexts of its own. */
-#include "fs/runs/internal.h"
+#include "fs/runs/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/nothing.h"
-#include "fs/runs/loss.h"
-#include "fs/runs/sides.h"
 #include "fs/tree/names.h"
 
 /* ---- names of directories ---- */

@@ -5,7 +5,19 @@
 #ifndef PROFMOUNT_FS_RUNS_ENSEMBLE_H
 #define PROFMOUNT_FS_RUNS_ENSEMBLE_H
 
-#include "fs/runs/shelf.h"
+#include "fs/filters/filter.h"
+#include "profmount/format.h"
+
+/* How runs are opened. */
+struct pmfs_shelf_options {
+	struct pm_open_options open; /* `cache` is not used: each run has its own */
+	const char *format;          /* name of the format, or NULL: the most likely one */
+	const char *metric;          /* the primary quantity of runs that have it, or NULL */
+	const struct pmfs_definitions *derived; /* or NULL */
+	const struct pmfs_filter_what *filters; /* of each run, n_filters of them */
+	unsigned n_filters;
+	uint64_t cache_bytes; /* limit for runs that are not in use */
+};
 
 /* Strings outlive the ensemble. */
 struct pmfs_ensemble_options {

@@ -1,16 +1,63 @@
 /*
- * Facts about each run: read from all of them, on all processors, and kept, since they are small.
+ * Facts about each run: read from all of them, on all processors, and kept, since they are
+ * small; means of the runs of one name; and runs.csv, which shows them.
  */
+#include "fs/runs/runs.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "formats/common/crew.h"
 #include "formats/common/folder.h"
-#include "fs/runs/internal.h"
 #include "fs/views/sums/efficiency.h"
-#include "fs/views/sums/emptythreads.h"
 #include "fs/views/sums/functions.h"
+#include "fs/views/sums/threads.h"
 #include "fs/views/sums/totals.h"
+
+/* ---- names of columns that depend on the runs ---- */
+
+const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *before,
+	const struct pm_strtab *middle, const char *const *after, uint32_t *ret_n)
+{
+	uint32_t n = 0, n_before = 0, n_after = 0;
+	while (before[n_before])
+		n_before++;
+	while (after[n_after])
+		n_after++;
+	const char **names =
+		pm_arena_array(arena, n_before + (size_t)middle->n + n_after, sizeof(*names));
+	if (!names)
+		return NULL;
+	for (uint32_t i = 0; i < n_before; i++)
+		names[n++] = before[i];
+	for (uint32_t i = 0; i < middle->n; i++, n++) {
+		struct pm_bytes name = middle->items[i];
+		names[n] = pm_arena_printf(arena, "%.*s", (int)name.len, (const char *)name.p);
+		if (!names[n])
+			return NULL;
+	}
+	for (uint32_t i = 0; i < n_after; i++)
+		names[n++] = after[i];
+	*ret_n = n;
+	return names;
+}
+
+/* Fills in the headers once all names are known; 0 or -ENOMEM. */
+static int headers_make(struct pmfs_facts *facts)
+{
+	static const char *const run[] = {"run", "repetition", NULL};
+	static const char *const facts_of[] = {"contexts", "threads", "duration_ns", "format",
+		"time", "host", "command", "path", "source", "error", NULL};
+	static const char *const function[] = {
+		"run", "repetition", "function_id", "contexts", NULL};
+	static const char *const place[] = {"line", "category", "module", "file", "name", NULL};
+	struct pm_arena *arena = &facts->arena;
+	facts->header = pmfs_header_of(arena, run, &facts->quantities, facts_of, &facts->n_header);
+	facts->functions_header =
+		pmfs_header_of(arena, function, &facts->columns, place, &facts->n_functions_header);
+	return facts->header && facts->functions_header ? 0 : -ENOMEM;
+}
 
 /* Facts of one run, before names are numbered across runs; each list is allocated separately. */
 struct found {
@@ -257,7 +304,7 @@ static int read_all(struct reading *reading, struct pm_error *err)
 		else
 			r = keep_error(facts, &facts->of[i]);
 	if (r == 0)
-		r = pmfs_headers_make(facts);
+		r = headers_make(facts);
 	return r < 0 ? pmfs_ensemble_no_memory(err) : 0;
 }
 
@@ -292,4 +339,184 @@ int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, str
 		.what = "what is known of the runs"};
 	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
 	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_FACTS], &type, owner, ret, err);
+}
+
+/* ---- the quantity by which runs are compared at the root ---- */
+
+double pmfs_whole_of(const struct pmfs_run_facts *f, uint32_t quantity)
+{
+	for (uint32_t k = 0; k < f->n_totals; k++)
+		if (f->totals[k].quantity == quantity)
+			return f->totals[k].value;
+	return NAN;
+}
+
+uint32_t pmfs_lead(const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
+{
+	uint32_t first = e->runs.groups[e->base].first;
+	if (!facts->of[first].broken && facts->of[first].lead != PM_NONE)
+		return facts->of[first].lead;
+	for (uint32_t i = 0; i < e->runs.n; i++)
+		if (!facts->of[i].broken && facts->of[i].lead != PM_NONE)
+			return facts->of[i].lead;
+	return PM_NONE;
+}
+
+struct pmfs_column pmfs_lead_column(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t quantity)
+{
+	uint32_t i = 0;
+	while (i < e->runs.n && (facts->of[i].broken || facts->of[i].lead != quantity))
+		i++;
+	struct pmfs_column column = {.export = "", .export_scale = 1};
+	if (i < e->runs.n && facts->of[i].lead_export) {
+		column.export = facts->of[i].lead_export;
+		column.export_scale = facts->of[i].lead_scale;
+	}
+	return column;
+}
+
+/* ---- a name: means over its runs, and what they should cost ---- */
+
+struct pmfs_group_facts pmfs_group_facts(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t group)
+{
+	const struct pmfs_group *g = &e->runs.groups[group];
+	struct pmfs_group_facts ret = {.whole = NAN, .duration_ns = NAN};
+	uint32_t lead = pmfs_lead(e, facts);
+	double whole = 0, threads = 0, duration = 0;
+	bool counted = true;
+	for (uint32_t i = g->first; lead != PM_NONE && i < g->first + g->n; i++) {
+		const struct pmfs_run_facts *f = &facts->of[i];
+		double of_run = pmfs_whole_of(f, lead);
+		if (f->broken || isnan(of_run))
+			continue;
+		ret.n++;
+		whole += of_run;
+		threads += f->busy;
+		counted &= f->busy > 0;
+		duration += f->duration_ns == PM_NO_TIME ? NAN : (double)f->duration_ns;
+	}
+	if (ret.n == 0)
+		return ret;
+	ret.whole = whole / ret.n;
+	ret.threads = counted ? threads / ret.n : 0;
+	ret.duration_ns = duration > 0 ? duration / ret.n : NAN;
+	return ret;
+}
+
+bool pmfs_threads_differ(const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
+{
+	uint32_t known = 0;
+	for (uint32_t i = 0; i < e->runs.n; i++) {
+		uint32_t busy = facts->of[i].broken ? 0 : facts->of[i].busy;
+		if (busy && known && busy != known)
+			return true;
+		known = busy ? busy : known;
+	}
+	return false;
+}
+
+bool pmfs_loss_factor(const struct pmfs_ensemble *e, const struct pmfs_group_facts *base,
+	const struct pmfs_group_facts *group, double *ret)
+{
+	*ret = e->options.weak && base->threads > 0 ? group->threads / base->threads : 1;
+	return base->threads > 0 && group->threads > 0;
+}
+
+/* ---- runs.csv: a row for each run ---- */
+
+enum { N_AFTER = 10 }; /* columns after the totals */
+
+static void set_known(struct pm_cell *cell, uint64_t number, uint64_t none)
+{
+	*cell = number == none ? pm_cell_empty() : pm_cell_u64(number);
+}
+
+/* Appends 2026-11-22T18:00:00Z. */
+static void add_time(struct pm_text *out, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+	if (gmtime_r(&seconds, &tm))
+		pm_text_printf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
+			tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+static void set_facts(const struct pmfs_run_facts *f, struct pm_cell *totals, struct pm_cell *rest)
+{
+	for (uint32_t k = 0; k < f->n_totals; k++)
+		totals[f->totals[k].quantity] = pm_cell_f64(f->totals[k].value);
+	rest[0] = pm_cell_u64(f->contexts);
+	set_known(&rest[1], f->threads, PM_NONE);
+	set_known(&rest[2], f->duration_ns, PM_NO_TIME);
+	rest[3] = pm_cell_str(f->format);
+	if (f->host)
+		rest[5] = pm_cell_str(f->host);
+	if (f->command)
+		rest[6] = pm_cell_str(f->command);
+}
+
+/*
+ * The time, the path and the error are built in the scratch buffer, so their cells are filled last.
+ */
+static void set_texts(struct pm_rows *rows, const struct pmfs_ensemble *e,
+	const struct pmfs_run_facts *f, uint32_t run, struct pm_cell *rest)
+{
+	struct pm_text *scratch = rows->scratch;
+	if (!f->broken && f->time_ns)
+		add_time(scratch, f->time_ns);
+	size_t time = scratch->len;
+	pmfs_run_path(e, run, scratch);
+	size_t path = scratch->len;
+	if (f->broken)
+		pm_text_str(scratch, f->error);
+	struct pm_bytes all = pm_text_view(scratch);
+	if (time > 0)
+		rest[4] = pm_cell_text((struct pm_bytes){all.p, time});
+	rest[7] = pm_cell_text((struct pm_bytes){all.p + time, path - time});
+	if (all.len > path)
+		rest[9] = pm_cell_text((struct pm_bytes){all.p + path, all.len - path});
+}
+
+static int runs_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	const struct pmfs_facts *facts;
+	if (rows->at >= e->runs.n)
+		return 0;
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0)
+		return r;
+	uint32_t i = (uint32_t)rows->at++;
+	const struct pmfs_run *run = &e->runs.runs[i];
+	struct pm_cell *rest = cells + 2 + facts->quantities.n;
+	for (struct pm_cell *cell = cells; cell < rest + N_AFTER; cell++)
+		*cell = pm_cell_empty();
+	cells[0] = pm_cell_str(run->name);
+	cells[1] = pm_cell_u64(run->repetition);
+	if (!facts->of[i].broken)
+		set_facts(&facts->of[i], cells + 2, rest);
+	set_texts(rows, e, &facts->of[i], i, rest);
+	rest[8] = pm_cell_str(run->source);
+	return rows->scratch->failed ? pmfs_ensemble_no_memory(err) : 1;
+}
+
+static int runs_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(table->self);
+	const struct pmfs_facts *facts;
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0)
+		return r;
+	table->columns = facts->header;
+	table->n_columns = facts->n_header;
+	return 0;
+}
+
+struct pm_table pmfs_runs_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {
+		.next = runs_next, .columns = runs_columns, .dense = true};
+	return (struct pm_table){.type = &type, .self = e, .end = e->runs.n};
 }

@@ -1,22 +1,49 @@
 /*
  * Takes the rows of all comparisons with the baseline. Functions of the baseline have the same
- * numbers in each; those that are in one row of some comparison become one. The others are one if
- * they have the same name in modules and files with the same base names.
+ * numbers in each; those that are in one row of some comparison become one. The others are one
+ * if they have the same name in modules and files with the same base names.
  */
-#include "fs/runs/matrix.h"
+#include "fs/runs/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "fs/runs/lead.h"
+#include "fs/compare/noise.h"
 #include "fs/views/model/flat.h"
+#include "fs/views/model/screen.h"
 #include "profmount/limits.h"
+
+/* A function as spelled in the baseline, else in the first run that has it. */
+struct shared_function {
+	struct pm_bytes name, module, file;
+	double sum;  /* of exclusive costs over all runs */
+	bool joined; /* the name says of how many */
+	bool used;   /* it is in functions.csv of a comparison */
+};
+
+/* Its exclusive cost in one run. */
+struct run_share {
+	uint32_t function;
+	double own; /* NaN: not stored */
+};
+
+struct matrix {
+	const char *quantity; /* the primary one, cputime_sec; NULL: none */
+	uint32_t n;           /* functions, largest sum first */
+	struct shared_function *functions;
+	struct run_share **of; /* by run, ordered by function */
+	uint32_t *n_of;        /* by run */
+	double *totals;        /* by run; NaN: the run lacks the quantity */
+	const char *const *wide_header;
+	uint32_t n_wide_header;
+};
 
 /* The part: the public result, and data for building it. */
 struct built {
-	struct pmfs_matrix m;
+	struct matrix m;
 	const struct pmfs_ensemble *e;
 	struct pm_strtab keys;  /* of functions that the baseline lacks */
 	struct pm_strtab texts; /* of the texts that are shown */
@@ -27,12 +54,6 @@ struct built {
 	size_t *room_of; /* by run */
 	struct pm_arena arena;
 };
-
-static int too_many(struct pm_error *err)
-{
-	return pm_error_set(err, -ENOTSUP, NULL, PM_NO_OFFSET,
-		"all runs have more than %d functions together", PM_LIMIT_MATRIX);
-}
 
 /* ---- names ---- */
 
@@ -45,7 +66,7 @@ static struct pm_bytes keep(struct built *b, struct pm_bytes text)
 static int show(struct built *b, uint32_t id, struct pm_bytes name, struct pm_bytes module,
 	struct pm_bytes file)
 {
-	struct pmfs_shared_function *shown = &b->m.functions[id];
+	struct shared_function *shown = &b->m.functions[id];
 	shown->name = keep(b, name);
 	shown->module = keep(b, module);
 	shown->file = keep(b, file);
@@ -56,7 +77,7 @@ static int add_function(struct built *b)
 {
 	if (pm_list_room(&b->m.functions, b->m.n, &b->room, sizeof(*b->m.functions)) < 0)
 		return -ENOMEM;
-	b->m.functions[b->m.n++] = (struct pmfs_shared_function){.sum = 0};
+	b->m.functions[b->m.n++] = (struct shared_function){.sum = 0};
 	return 0;
 }
 
@@ -69,7 +90,7 @@ static uint32_t root_of(struct built *b, uint32_t id)
 
 static void unite(struct built *b, uint32_t id, uint32_t root)
 {
-	struct pmfs_shared_function *from = &b->m.functions[id], *to = &b->m.functions[root];
+	struct shared_function *from = &b->m.functions[id], *to = &b->m.functions[root];
 	if (id == root)
 		return;
 	b->above[id] = root;
@@ -108,7 +129,7 @@ static int take_base(struct built *b, const struct pmfs_compared *c, uint32_t *o
 			of_row[row] = id;
 		else
 			unite(b, id, root_of(b, of_row[row]));
-		struct pmfs_shared_function *shown = &b->m.functions[root_of(b, id)];
+		struct shared_function *shown = &b->m.functions[root_of(b, id)];
 		struct pmfs_compared_row compared = pmfs_compared_row(c, row);
 		if (compared.joined && !shown->joined) {
 			shown->name = keep(b, compared.name);
@@ -156,7 +177,7 @@ static int add_share(struct built *b, uint32_t run, uint32_t function, double ow
 		return -E2BIG;
 	if (pm_list_room(&b->m.of[run], *n, &b->room_of[run], sizeof(**b->m.of)) < 0)
 		return -ENOMEM;
-	b->m.of[run][(*n)++] = (struct pmfs_run_share){function, own};
+	b->m.of[run][(*n)++] = (struct run_share){function, own};
 	return 0;
 }
 
@@ -220,8 +241,8 @@ static int take(struct built *b, uint32_t i)
 
 static int by_function(const void *a, const void *b)
 {
-	uint32_t x = ((const struct pmfs_run_share *)a)->function;
-	uint32_t y = ((const struct pmfs_run_share *)b)->function;
+	uint32_t x = ((const struct run_share *)a)->function;
+	uint32_t y = ((const struct run_share *)b)->function;
 	return (x > y) - (x < y);
 }
 
@@ -229,7 +250,7 @@ static int by_function(const void *a, const void *b)
 static int sum_up(struct built *b)
 {
 	for (uint32_t run = 0; run < b->e->runs.n; run++) {
-		struct pmfs_run_share *list = b->m.of[run];
+		struct run_share *list = b->m.of[run];
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = root_of(b, list[i].function);
@@ -263,7 +284,7 @@ static int put_in_order(struct built *b)
 	uint32_t n = 0;
 	uint32_t *order = calloc(b->m.n + (size_t)1, sizeof(*order));
 	uint32_t *place = calloc(b->m.n + (size_t)1, sizeof(*place));
-	struct pmfs_shared_function *sorted = calloc(b->m.n + (size_t)1, sizeof(*sorted));
+	struct shared_function *sorted = calloc(b->m.n + (size_t)1, sizeof(*sorted));
 	int r = order && place && sorted ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < b->m.n; i++)
 		if (b->m.functions[i].used)
@@ -275,7 +296,7 @@ static int put_in_order(struct built *b)
 		sorted[i] = b->m.functions[order[i]];
 	}
 	for (uint32_t run = 0; r == 0 && run < b->e->runs.n; run++) {
-		struct pmfs_run_share *list = b->m.of[run];
+		struct run_share *list = b->m.of[run];
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = place[list[i].function];
 		r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
@@ -367,7 +388,10 @@ static int matrix_fill(void *owner, void *part, struct pm_error *err)
 		r = sum_up(b);
 	if (r == 0)
 		r = put_in_order(b);
-	return r == -E2BIG ? too_many(err) : r < 0 ? pm_error_plain(err, r) : 0;
+	if (r == -E2BIG)
+		return pm_error_set(err, -ENOTSUP, NULL, PM_NO_OFFSET,
+			"all runs have more than %d functions together", PM_LIMIT_MATRIX);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 static void matrix_done(void *part)
@@ -386,7 +410,8 @@ static void matrix_done(void *part)
 	pm_arena_done(&b->arena);
 }
 
-int pmfs_matrix(const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, struct pm_error *err)
+/* Compares every run on the first call. */
+static int matrix(const struct pmfs_ensemble *e, const struct matrix **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct built),
 		.fill = matrix_fill,
@@ -397,4 +422,163 @@ int pmfs_matrix(const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, s
 	int r = pm_part_get(&owner->parts[PMFS_ENSEMBLE_MATRIX], &type, owner, &b, err);
 	*ret = r < 0 ? NULL : &b->m;
 	return r;
+}
+
+/* ---- tables and texts that show functions side by side ---- */
+
+/* The cost of a function in a run; NULL if the run does not have it. O(log n). */
+static const struct run_share *share_at(const struct matrix *m, uint32_t run, uint32_t function)
+{
+	const struct run_share *of = m->of[run];
+	uint32_t n = m->n_of[run];
+	uint32_t at = PM_LOWER_BOUND(i, 0, n, of[i].function < function);
+	return at < n && of[at].function == function ? &of[at] : NULL;
+}
+
+/* ---- functions-wide.csv ---- */
+
+static int wide_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	const struct matrix *m;
+	int r = matrix(e, &m, err);
+	if (r < 0 || rows->at >= m->n)
+		return r;
+	uint32_t i = (uint32_t)rows->at++;
+	for (uint32_t run = 0; run < e->runs.n; run++) {
+		const struct run_share *share = share_at(m, run, i);
+		cells[run] = share ? pm_cell_f64(share->own) : pm_cell_empty();
+	}
+	cells += e->runs.n;
+	cells[0] = pm_cell_lasting(m->functions[i].module);
+	cells[1] = pm_cell_lasting(m->functions[i].file);
+	cells[2] = pm_cell_lasting(m->functions[i].name);
+	return 1;
+}
+
+static int wide_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct matrix *m;
+	int r = matrix(pmfs_ensemble_of(table->self), &m, err);
+	if (r < 0)
+		return r;
+	table->columns = m->wide_header;
+	table->n_columns = m->n_wide_header;
+	return 0;
+}
+
+struct pm_table pmfs_wide_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {
+		.next = wide_next, .columns = wide_columns, .dense = true};
+	return (struct pm_table){.type = &type, .self = e};
+}
+
+/* ---- functions.txt ---- */
+
+int pmfs_ensemble_functions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	enum { MOST_RUNS = 4, MOST_ROWS = 100, WIDTH = PMFS_AMOUNT_WIDTH };
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
+	struct pm_bytes names[MOST_ROWS];
+	const struct pmfs_facts *facts;
+	const struct matrix *m;
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0 || (r = matrix(e, &m, err)) < 0)
+		return r;
+	struct pmfs_column column = pmfs_lead_column(e, facts, pmfs_lead(e, facts));
+	uint32_t runs = e->runs.n < MOST_RUNS ? e->runs.n : MOST_RUNS;
+	uint32_t n = m->n < MOST_ROWS ? m->n : MOST_ROWS;
+	if (m->quantity)
+		pm_text_printf(out, "Functions by own cost, %s\n", m->quantity);
+	for (uint32_t run = 0; run < runs; run++) {
+		pm_text_char(out, ' ');
+		pmfs_add_right(out, pm_bytes_of(m->wide_header[run]), WIDTH - 1);
+	}
+	pm_text_str(out, "  function\n");
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = m->functions[i].name;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t run = 0; run < runs; run++) {
+			const struct run_share *share = share_at(m, run, i);
+			pmfs_add_amount(out, &column, share ? share->own : NAN);
+		}
+		pm_text_str(out, "  ");
+		pmfs_add_told_apart(out, names, n, i, PMFS_SCREEN_WIDTH - 2 - runs * WIDTH);
+		pm_text_char(out, '\n');
+	}
+	if (m->n > n)
+		pm_text_printf(out, "  … %u more: see functions-wide.csv\n", m->n - n);
+	if (e->runs.n > runs)
+		pm_text_printf(out, "  … %u more runs: see functions-wide.csv\n", e->runs.n - runs);
+	return pm_text_status(out);
+}
+
+/* ---- noise.csv ---- */
+
+/* The exclusive costs of a function in the runs of a group. */
+struct spread {
+	uint32_t n;
+	double mean, stddev, min, max;
+};
+
+/* Over the runs that have the quantity; false if none of them has the function. */
+static bool spread_of(
+	const struct matrix *m, const struct pmfs_group *g, uint32_t function, struct spread *ret)
+{
+	bool found = false;
+	struct pmfs_sample sample = {.n = 0};
+	*ret = (struct spread){.min = INFINITY, .max = -INFINITY};
+	for (uint32_t i = g->first; i < g->first + g->n; i++) {
+		if (isnan(m->totals[i]))
+			continue;
+		const struct run_share *share = share_at(m, i, function);
+		double own = share ? share->own : 0;
+		found |= share != NULL;
+		pmfs_sample_add(&sample, own);
+		ret->min = fmin(ret->min, own);
+		ret->max = fmax(ret->max, own);
+	}
+	ret->n = sample.n;
+	ret->mean = sample.mean;
+	ret->stddev = pmfs_sample_stddev(&sample);
+	return found && isfinite(ret->mean);
+}
+
+static int noise_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	const struct matrix *m;
+	struct spread s;
+	int r = matrix(e, &m, err);
+	if (r < 0)
+		return r;
+	for (; rows->at < (uint64_t)m->n * e->runs.n_groups; rows->at++) {
+		const struct pmfs_group *g = &e->runs.groups[rows->at / m->n];
+		uint32_t i = (uint32_t)(rows->at % m->n);
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
+		if (!spread_of(m, g, i, &s))
+			continue;
+		rows->row = rows->at++;
+		cells[0] = pm_cell_str(g->name);
+		cells[1] = pm_cell_u64(s.n);
+		cells[2] = pm_cell_f64(s.mean);
+		cells[3] = pm_cell_f64(s.stddev);
+		cells[4] = pm_cell_f64(s.min);
+		cells[5] = pm_cell_f64(s.max);
+		cells[6] = pm_cell_lasting(m->functions[i].module);
+		cells[7] = pm_cell_lasting(m->functions[i].file);
+		cells[8] = pm_cell_lasting(m->functions[i].name);
+		return 1;
+	}
+	return 0;
+}
+
+struct pm_table pmfs_noise_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {.next = noise_next};
+	static const char *const columns[] = {
+		"run", "repetitions", "mean", "stddev", "min", "max", "module", "file", "name"};
+	return (struct pm_table){.type = &type, .columns = columns, .n_columns = 9, .self = e};
 }

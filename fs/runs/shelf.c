@@ -3,7 +3,7 @@
  * while the caches are locked, and runs that a cache evicts, are queued until they can be closed
  * without holding the lock, because unmapping a large source takes milliseconds.
  */
-#include "fs/runs/shelf.h"
+#include "fs/runs/runs.h"
 
 #include <pthread.h>
 #include <stdlib.h>

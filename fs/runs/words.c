@@ -1,21 +1,317 @@
-/* From the words of a command line to runs with names. */
+/*
+ * From the words of a command line to runs with names: what a directory stands for, names for
+ * runs without one, and which runs are repetitions of each other.
+ */
 #include "fs/runs/words.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/arena.h"
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
-#include "fs/runs/folder.h"
-#include "fs/runs/shorten.h"
+#include "formats/common/work.h"
+#include "profmount/error.h"
 #include "profmount/format.h"
 #include "profmount/limits.h"
+
+/* ---- the order of names with numbers ---- */
+
+static size_t count_digits(const char *s)
+{
+	return strspn(s, "0123456789");
+}
+
+int pmfs_natural_compare(const char *a, const char *b)
+{
+	const char *x = a, *y = b;
+	while (*x && *y) {
+		size_t n = count_digits(x), m = count_digits(y);
+		if (n == 0 || m == 0) {
+			if (*x != *y)
+				return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+			x++;
+			y++;
+			continue;
+		}
+		size_t zeros_x = strspn(x, "0"), zeros_y = strspn(y, "0");
+		size_t len_x = n - zeros_x, len_y = m - zeros_y;
+		int order = len_x != len_y ? (len_x < len_y ? -1 : 1)
+					   : strncmp(x + zeros_x, y + zeros_y, len_x);
+		if (order != 0)
+			return order;
+		x += n;
+		y += m;
+	}
+	if (*x || *y)
+		return *x ? 1 : -1;
+	return strcmp(a, b);
+}
+
+/* ---- names for runs without one: the components of paths that differ ---- */
+
+/* A path as its components. */
+struct split {
+	const struct pm_bytes *parts;
+	uint32_t n;
+};
+
+/* Components of a path without empty ones and `.`; at least one. */
+static int split_path(struct pm_arena *arena, const char *path, struct split *ret)
+{
+	uint32_t n = 1;
+	for (const char *p = path; *p; p++)
+		n += *p == '/';
+	struct pm_bytes *parts = pm_arena_array(arena, n, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	*ret = (struct split){.parts = parts};
+	for (const char *p = path; *p; p += *p == '/') {
+		size_t len = strcspn(p, "/");
+		if (len > 0 && !(len == 1 && *p == '.'))
+			parts[ret->n++] = (struct pm_bytes){(const uint8_t *)p, len};
+		p += len;
+	}
+	if (ret->n == 0)
+		parts[ret->n++] = pm_bytes_of("/");
+	return 0;
+}
+
+/*
+ * The number of components that all paths begin with (or end with), leaving each at least one after
+ * `kept`.
+ */
+static uint32_t shared(const struct split *splits, uint32_t n, uint32_t kept, bool behind)
+{
+	for (uint32_t k = 0;; k++) {
+		for (uint32_t i = 0; i < n; i++) {
+			const struct split *s = &splits[i];
+			if (k + kept + 1 >= s->n)
+				return k;
+			const struct pm_bytes *first = splits[0].parts;
+			struct pm_bytes a = behind ? first[splits[0].n - 1 - k] : first[k];
+			if (!pm_bytes_equal(a, s->parts[behind ? s->n - 1 - k : k]))
+				return k;
+		}
+	}
+}
+
+static const char *join(
+	struct pm_arena *arena, const struct split *s, uint32_t front, uint32_t back)
+{
+	struct pm_bytes first = s->parts[front], last = s->parts[s->n - 1 - back];
+	/* All results are slices of one path: from the first to the last remaining component. */
+	size_t len = (size_t)(last.p + last.len - first.p);
+	return pm_arena_printf(arena, "%.*s", (int)len, (const char *)first.p);
+}
+
+/*
+ * Names each unnamed run by the components of its path that are not common to all runs at the start
+ * or end; at least one component is left. 0 or -ENOMEM.
+ */
+static int shorten_names(struct pmfs_runs *runs)
+{
+	struct split *splits = calloc(runs->n + (size_t)1, sizeof(*splits));
+	int r = splits ? 0 : -ENOMEM;
+	uint32_t unnamed = 0;
+	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
+		unnamed += !runs->runs[i].name;
+		r = split_path(&runs->arena, runs->runs[i].path, &splits[i]);
+	}
+	uint32_t front = r == 0 && unnamed ? shared(splits, runs->n, 0, false) : 0;
+	uint32_t back = r == 0 && unnamed ? shared(splits, runs->n, front, true) : 0;
+	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
+		struct pmfs_run *run = &runs->runs[i];
+		if (!run->name && !(run->name = join(&runs->arena, &splits[i], front, back)))
+			r = -ENOMEM;
+	}
+	free(splits);
+	return r;
+}
+
+/* ---- sources in a directory: a list of pending entries instead of a stack ---- */
+
+/* An entry, by its path below the directory. */
+struct place {
+	const char *below;
+	bool link;
+	uint64_t identity; /* of the target */
+};
+
+struct places {
+	struct place *items;
+	size_t n, room;
+};
+
+struct walk {
+	const char *folder;
+	struct places todo, found; /* directories; sources */
+	struct pm_map seen;        /* identities of sources that are not links */
+	struct pm_arena arena;
+	uint64_t entries;
+	struct pm_error *unread, *err;
+};
+
+static int walk_no_memory(struct walk *w)
+{
+	return pm_error_set(w->err, -ENOMEM, w->folder, PM_NO_OFFSET, "no memory for its list");
+}
+
+static int add_place(struct walk *w, struct places *list, const struct place *place)
+{
+	if (pm_list_room(&list->items, list->n, &list->room, sizeof(*list->items)) < 0)
+		return walk_no_memory(w);
+	list->items[list->n++] = *place;
+	return 0;
+}
+
+static uint64_t identity_of(const struct stat *st)
+{
+	return pm_hash_u64(pm_hash_u64((uint64_t)st->st_dev) ^ (uint64_t)st->st_ino);
+}
+
+static int take_source(struct walk *w, const struct place *place)
+{
+	bool fresh;
+	if (!place->link && !pm_map_put(&w->seen, place->identity, 1, &fresh))
+		return walk_no_memory(w);
+	return add_place(w, &w->found, place);
+}
+
+/* Remembers the first entry that cannot be opened. */
+static void note_unreadable(struct walk *w, const char *below, int code)
+{
+	pm_error_set(w->unread, -code, below, PM_NO_OFFSET, "cannot be opened: %s", strerror(code));
+}
+
+/* Adds an entry of a directory: a source, a directory to enter, or nothing. */
+static int look(struct walk *w, int fd, const char *above, const char *name)
+{
+	struct stat st, target;
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return 0;
+	bool link = S_ISLNK(st.st_mode);
+	target = st;
+	if (link && fstatat(fd, name, &target, 0) != 0)
+		return 0;
+	bool folder = S_ISDIR(target.st_mode);
+	if (!folder && (!S_ISREG(target.st_mode) || target.st_size == 0))
+		return 0;
+	struct place place = {.link = link, .identity = identity_of(&target)};
+	place.below = pm_arena_printf(&w->arena, "%s%s%s", above, *above ? "/" : "", name);
+	char *path =
+		place.below ? pm_arena_printf(&w->arena, "%s/%s", w->folder, place.below) : NULL;
+	if (!path)
+		return walk_no_memory(w);
+	if (pm_profile_probe(path) > 0)
+		return take_source(w, &place);
+	if (!folder && faccessat(fd, name, R_OK, AT_EACCESS) != 0)
+		note_unreadable(w, place.below, errno);
+	return folder && !link ? add_place(w, &w->todo, &place) : 0;
+}
+
+/* An unreadable directory is treated as empty. */
+static int look_into(struct walk *w, const char *below)
+{
+	char *path = pm_arena_printf(&w->arena, "%s/%s", w->folder, below);
+	if (!path)
+		return walk_no_memory(w);
+	int r = 0, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		note_unreadable(w, below, errno);
+	DIR *list = fd < 0 ? NULL : pm_folder_list(fd);
+	const struct dirent *entry;
+	while (list && r == 0 && (entry = readdir(list))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (++w->entries > PM_LIMIT_FOLDER)
+			r = pm_error_set(w->err, -EINVAL, w->folder, PM_NO_OFFSET,
+				"has more than %d entries", PM_LIMIT_FOLDER);
+		else if (pm_work_cancelled())
+			r = walk_no_memory(w);
+		else
+			r = look(w, fd, below, entry->d_name);
+	}
+	if (list)
+		closedir(list);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return pmfs_natural_compare(
+		((const struct place *)a)->below, ((const struct place *)b)->below);
+}
+
+/* Leaves out links to sources that were found themselves, or through another link. */
+static int name_sources(struct walk *w, int (*found)(void *, const char *), void *context)
+{
+	int r = 0;
+	if (pm_sort(w->found.items, w->found.n, sizeof(*w->found.items), by_path) < 0)
+		return walk_no_memory(w);
+	for (size_t i = 0; i < w->found.n && r == 0; i++) {
+		const struct place *place = &w->found.items[i];
+		bool fresh = true;
+		if (place->link && !pm_map_put(&w->seen, place->identity, 1, &fresh))
+			return walk_no_memory(w);
+		if (fresh)
+			r = found(context, place->below);
+	}
+	return r;
+}
+
+/*
+ * Calls found(context, path below the directory) for each source in it, at any depth, in the
+ * natural order of paths. What is below a source belongs to it. Links to directories are not
+ * followed; links to sources are used if their target was not found otherwise. Reads directories
+ * and the beginning of each file. What cannot be opened is left out; `unread`, empty before,
+ * becomes the first error of these. 0, -EINVAL with more than PM_LIMIT_FOLDER entries, -ENOMEM, or
+ * what `found` returned.
+ */
+static int folder_find(const char *folder, int (*found)(void *context, const char *below),
+	void *context, struct pm_error *unread, struct pm_error *err)
+{
+	struct walk w = {.folder = folder, .unread = unread, .err = err};
+	struct place start = {.below = ""};
+	int r = add_place(&w, &w.todo, &start);
+	for (size_t i = 0; i < w.todo.n && r == 0; i++)
+		r = look_into(&w, w.todo.items[i].below);
+	if (r == 0)
+		r = name_sources(&w, found, context);
+	free(w.todo.items);
+	free(w.found.items);
+	pm_map_done(&w.seen);
+	pm_arena_done(&w.arena);
+	return r;
+}
+
+/* Size of the files directly in a directory; 0 if it cannot be read. */
+static uint64_t folder_bytes(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : pm_folder_list(fd);
+	const struct dirent *entry;
+	struct stat st;
+	uint64_t bytes = 0;
+	while (list && (entry = readdir(list)))
+		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	if (list)
+		closedir(list);
+	if (fd >= 0)
+		close(fd);
+	return bytes;
+}
 
 size_t pmfs_word_name(const char *word)
 {
@@ -54,7 +350,7 @@ static int add_run(const struct listing *l, const char *source, const char *path
 	if (stat(path, &st) == 0) {
 		run->mtime_ns = pm_time_ns(st.st_mtim);
 		run->is_folder = S_ISDIR(st.st_mode);
-		run->bytes = S_ISDIR(st.st_mode) ? pmfs_folder_bytes(path) : (uint64_t)st.st_size;
+		run->bytes = S_ISDIR(st.st_mode) ? folder_bytes(path) : (uint64_t)st.st_size;
 	}
 	return 0;
 }
@@ -76,7 +372,7 @@ static int add_word(struct listing *l)
 		return add_run(l, l->source, l->path);
 	uint32_t before = l->runs->n;
 	struct pm_error unread = {.offset = PM_NO_OFFSET};
-	int r = pmfs_folder_find(l->path, add_found, l, &unread, l->err);
+	int r = folder_find(l->path, add_found, l, &unread, l->err);
 	if (r < 0 || l->runs->n > before)
 		return r;
 	if (unread.code && !unread.file[0])
@@ -254,7 +550,7 @@ int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *
 	int r = add_words(ret, words, paths, n, err);
 	if (r < 0)
 		return r;
-	if ((r = pmfs_shorten_names(ret)) < 0 || (join && (r = join_numbered(ret)) < 0) ||
+	if ((r = shorten_names(ret)) < 0 || (join && (r = join_numbered(ret)) < 0) ||
 		(r = number_groups(ret)) < 0 || (r = put_together(ret)) < 0)
 		return no_memory(err);
 	return 0;

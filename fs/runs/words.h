@@ -75,6 +75,12 @@ struct pmfs_numbered {
 int pmfs_runs_numbered(
 	const struct pmfs_runs *runs, struct pm_arena *names, struct pmfs_numbered *ret);
 
+/*
+ * Like strcmp, but runs of decimal digits count as numbers of any length: n2 is before n16. Names
+ * that differ only in leading zeros are in the order of strcmp.
+ */
+int pmfs_natural_compare(const char *a, const char *b);
+
 /* Accepts a zeroed one. */
 void pmfs_runs_done(struct pmfs_runs *runs);
 

@@ -49,7 +49,7 @@ struct pmfs_tree {
 	struct pm_part sources; /* of source/: the list may require reading the whole profile */
 	struct pm_part threads; /* struct pmfs_thread_paths */
 
-	struct pmfs_presences *presences; /* see presences.h */
+	struct pmfs_presences *presences; /* see state.c */
 	const char **context_reserved;    /* names of a context's documents, ending with NULL */
 
 	struct pmfs_unlisted
@@ -130,29 +130,10 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 int pmfs_place_check(
 	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err);
 
-/* Whether a node's `a` is a context and its other fields are 0. */
-int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
-
-/* ---- children.c: the children of contexts as entries of their directories ---- */
-
-/* As in struct pmfs_dir, for contexts/ and the directories of contexts. */
-int pmfs_children_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
-	struct pmfs_entry *ret, struct pm_error *err);
-
-/* A position is the child's context index + 1; 0 means the first child. */
-int pmfs_children_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret,
-	struct pm_error *err);
+/* ---- contexts.c ---- */
 
 /* Gives the model the names of context directories. */
 void pmfs_contexts_name_entries(struct pmfs_tree *t);
-
-/* ---- twins.c: tables as Parquet beside their CSV ---- */
-
-/* Writes X.csv for X.parquet to `room` (PMFS_NAME_SIZE bytes); false for other names. */
-bool pmfs_twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret);
-
-/* Turns the document of a table as CSV into its Parquet form; -ENOENT for other kinds. */
-int pmfs_twin_of(struct pm_doc *doc);
 
 /* ---- documents of the other kinds ---- */
 
@@ -181,10 +162,6 @@ int pmfs_paths_root_next(
 /* source/, for the root directory. */
 int pmfs_source_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
-
-/* Whether there is such an item, and whether it is a directory or a document. */
-int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err);
-bool pmfs_item_is_directory(const struct pm_collection *c, uint32_t item);
 
 /* Items of the collection in the directory `dir`: their number, by name, and by index. */
 int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
@@ -274,25 +251,9 @@ void pmfs_unlisted_note(struct pmfs_tree *t, uint32_t collection);
 
 /* ---- windows.c ---- */
 
-/* Fills the entry windows/ of a thread: 1, or 0 if it has none. */
-int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret);
-
 /* ---- filters.c ---- */
 
-/* Fills the entry focus/, ignore/ … of a thread: 1, or 0 if the name is not one of them. */
-int pmfs_filters_of_thread(
-	struct pmfs_tree *t, uint32_t thread, struct pm_bytes name, struct pmfs_entry *ret);
-
-/* ---- threadpaths.c ---- */
-
-/* The directories of threads/. */
-struct pmfs_thread_paths {
-	struct pmfs_paths paths;
-	uint32_t *node; /* by thread */
-};
-
-int pmfs_threads_get(
-	struct pmfs_tree *t, const struct pmfs_thread_paths **ret, struct pm_error *err);
+/* ---- threads.c ---- */
 
 /* The directory of thread `a` of a node. As pmfs_dir.parent. */
 int pmfs_thread_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
@@ -302,5 +263,22 @@ static inline int pmfs_no_entry(void)
 {
 	return -ENOENT;
 }
+
+/*
+ * ---- state.c: which columns of a context have values; a listing asks for that of the same
+ * context repeatedly ----
+ */
+
+struct pmfs_presence {
+	bool known;
+	uint32_t context;
+	uint64_t columns[PMFS_COLUMN_MOST / 64]; /* one bit per column */
+};
+
+/* `columns` are those of the tree's model. Thread-safe. */
+int pmfs_presence_get(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
+	struct pmfs_presence *ret, struct pm_error *err);
+
+bool pmfs_presence_has(const struct pmfs_presence *p, uint32_t column);
 
 #endif

@@ -1,7 +1,18 @@
 /* Packs an index and a document, which take up to 56 bits, into the 41 bits of a nested node. */
-#include "fs/tree/node.h"
+#include "fs/tree/tree.h"
 
 #include <stdbool.h>
+
+/*
+ * Each kind of document that may be a table as CSV has a second kind for the same table as Parquet,
+ * with the same index and document, also in nested nodes.
+ */
+enum {
+	PMFS_TWIN_VIEW = 27,
+	PMFS_TWIN_THREAD_DOC,
+	PMFS_TWIN_PATH_DOC,
+	PMFS_TWIN_ITEM_DOC,
+};
 
 /*
  *     63      60   56 55     41 40                    0

@@ -1,9 +1,80 @@
-/* The state of a tree: creating and freeing it, and functions used by all kinds of directories. */
+/*
+ * The state of a tree: creating and freeing it, and functions used by all kinds of directories.
+ */
 #include "fs/tree/internal.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
-#include "fs/tree/presences.h"
+/*
+ * ---- which columns of a context have values, for the contexts that were requested last ----
+ */
+
+enum { N_KEPT = 16 };
+
+struct pmfs_presences {
+	pthread_mutex_t lock;
+	struct pmfs_presence of[N_KEPT]; /* by context */
+};
+
+/* The contexts of a tree that were requested last. NULL if out of memory. Free accepts NULL. */
+static struct pmfs_presences *presences_new(void)
+{
+	struct pmfs_presences *p = calloc(1, sizeof(*p));
+	if (p)
+		pthread_mutex_init(&p->lock, NULL);
+	return p;
+}
+
+static void presences_free(struct pmfs_presences *p)
+{
+	if (p)
+		pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
+	struct pmfs_presence *ret, struct pm_error *err)
+{
+	double *cells = malloc(columns->n * sizeof(*cells) + 1);
+	if (!cells)
+		return pm_error_plain(err, -ENOMEM);
+	int r = pmfs_run_cells(t->model, context, false, cells, err);
+	*ret = (struct pmfs_presence){.known = true, .context = context};
+	for (uint32_t i = 0; r == 0 && i < columns->n && i < PMFS_COLUMN_MOST; i++)
+		if (cells[i] == cells[i])
+			ret->columns[i / 64] |= (uint64_t)1 << i % 64;
+	free(cells);
+	return r;
+}
+
+/* Values are computed once per listing, not once per name. */
+int pmfs_presence_get(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
+	struct pmfs_presence *ret, struct pm_error *err)
+{
+	struct pmfs_presence *kept = &t->presences->of[context % N_KEPT];
+	pthread_mutex_lock(&t->presences->lock);
+	bool known = kept->known && kept->context == context;
+	if (known)
+		*ret = *kept;
+	pthread_mutex_unlock(&t->presences->lock);
+	if (known)
+		return 0;
+	int r = find_present(t, context, columns, ret, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&t->presences->lock);
+	*kept = *ret;
+	pthread_mutex_unlock(&t->presences->lock);
+	return 0;
+}
+
+bool pmfs_presence_has(const struct pmfs_presence *p, uint32_t column)
+{
+	return column < PMFS_COLUMN_MOST && (p->columns[column / 64] >> column % 64 & 1);
+}
+
+/* ---- a tree ---- */
 
 static int reserve_names(struct pmfs_tree *t)
 {
@@ -34,12 +105,12 @@ struct pmfs_tree *pmfs_tree_make(const struct pmfs_dir *const *dirs, struct pmfs
 	t->model = model;
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
-	t->presences = pmfs_presences_new();
+	t->presences = presences_new();
 	if (shape->folders & PMFS_FOLDER_WINDOWS)
 		t->windows = pmfs_windows_new(t->profile);
 	bool whole = !(shape->folders & PMFS_FOLDER_WINDOWS) || t->windows;
 	if (!whole || !t->presences || reserve_names(t) < 0) {
-		pmfs_presences_free(t->presences);
+		presences_free(t->presences);
 		pmfs_windows_free(t->windows);
 		free(t);
 		return NULL;
@@ -81,7 +152,7 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	if (t->top == t)
 		pmfs_unlisted_free(t->unlisted);
 	free(t->space_items);
-	pmfs_presences_free(t->presences);
+	presences_free(t->presences);
 	pmfs_windows_free(t->windows);
 	pmfs_filters_free(t->filters);
 	free(t->own_docs);

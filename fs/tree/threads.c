@@ -1,10 +1,207 @@
 /*
  * threads/: the levels key=value of the threads' paths, and in a thread's directory its views,
- * export/ and raw/.
+ * export/, raw/, windows/ and filters.
  */
 #include "fs/tree/internal.h"
 
+#include <stdlib.h>
+
 #include "formats/common/folder.h"
+#include "fs/views/sums/threads.h"
+
+/* The directories of threads/. */
+struct thread_paths {
+	struct pmfs_paths paths;
+	uint32_t *node; /* by thread */
+};
+
+/* ---- directories by path: the levels key=value of the identities of threads ---- */
+
+static int add_thread(
+	struct pmfs_tree *t, struct thread_paths *threads, uint32_t i, struct pm_error *err)
+{
+	const char *path;
+	int r = pmfs_thread_path(t->model, i, &path, err);
+	if (r < 0)
+		return r;
+	path = strchr(path, '/'); /* below threads/ */
+	r = pmfs_paths_add(&threads->paths, path ? path : "", PMFS_PAYLOAD_THREAD, i);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "threads cannot be named") : 0;
+}
+
+static int threads_fill(void *owner, void *part, struct pm_error *err)
+{
+	struct thread_paths *ret = part;
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(((struct pmfs_tree *)owner)->model, &threads, err);
+	for (uint32_t i = 0; r == 0 && i < threads->n; i++)
+		r = add_thread(owner, ret, i, err);
+	if (r < 0)
+		return r;
+	ret->node = calloc(threads->n + 1, sizeof(*ret->node));
+	if (!ret->node || pmfs_paths_freeze(&ret->paths) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ret->paths.n; i++)
+		if (ret->paths.nodes[i].payload == PMFS_PAYLOAD_THREAD)
+			ret->node[ret->paths.nodes[i].index] = i;
+	return 0;
+}
+
+static void threads_done(void *part)
+{
+	struct thread_paths *threads = part;
+	pmfs_paths_done(&threads->paths);
+	free(threads->node);
+}
+
+static int threads_get(struct pmfs_tree *t, const struct thread_paths **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {
+		sizeof(struct thread_paths), threads_fill, threads_done, .what = "threads/"};
+	return pm_part_get(&t->threads, &type, t, ret, err);
+}
+
+int pmfs_thread_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	const struct thread_paths *threads;
+	int r = threads_get(t, &threads, err);
+	if (r == 0)
+		*ret = pmfs_node(PMFS_THREADS, threads->node[pmfs_node_a(dir)], 0);
+	return r;
+}
+
+/* ---- windows/ of a thread: items of the run's collection, found by name ---- */
+
+#define NAME "windows"
+
+/* Fills the entry windows/ of a thread: 1, or 0 if it has none. */
+static int windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret)
+{
+	if (!t->windows || pmfs_documents_get(t, NULL) < 0 || !t->has_windows ||
+		pmfs_thread_has_trace(t->model, thread, NULL) <= 0)
+		return 0;
+	return pmfs_entry_fill(
+		ret, pm_bytes_of(NAME), pmfs_node(PMFS_THREAD_WINDOWS, thread, 0), PMFS_DIRECTORY);
+}
+
+static int windows_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	struct pmfs_entry entry;
+	if (pmfs_node_b(dir) != 0)
+		return pmfs_no_entry();
+	int r = pmfs_documents_get(t, err);
+	if (r == 0)
+		r = pmfs_place_check(t, PMFS_PLACE_THREAD, pmfs_node_a(dir), err);
+	if (r < 0)
+		return r;
+	return windows_of_thread(t, pmfs_node_a(dir), &entry) ? 0 : pmfs_no_entry();
+}
+
+/* README.txt, the only file that is listed, is that of the run. */
+static int windows_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	(void)dir;
+	(void)err;
+	return (*cookie)++ == 0 ? pmfs_document_entry(t, (uint32_t)t->n_docs - 1, ret) : 0;
+}
+
+static int windows_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t first = 0;
+	struct pmfs_window_number number;
+	if (windows_next(t, dir, &first, ret, err) > 0 && ret->len == name.len &&
+		memcmp(ret->name, name.p, name.len) == 0)
+		return 1;
+	if (name.len >= PMFS_NAME_SIZE)
+		return pmfs_no_entry();
+	int r = pmfs_windows_find(t->windows, pmfs_node_a(dir), name, &number, err);
+	if (r <= 0)
+		return r < 0 ? r : pmfs_no_entry();
+	memcpy(ret->name, name.p, name.len);
+	ret->len = name.len;
+	ret->is_unlisted = true;
+	ret->generation = number.generation;
+	return pmfs_item_entry(t, pmfs_windows_number(t), number.item, ret);
+}
+
+const struct pmfs_dir pmfs_dir_thread_windows = {
+	.check = windows_check,
+	.lookup = windows_lookup,
+	.next = windows_next,
+	.parent = pmfs_thread_parent,
+};
+
+/*
+ * ---- focus/, ignore/, hide/ and from/ of a thread: items of the run's collections, found by
+ * name ----
+ */
+
+/* Fills the entry focus/, ignore/ … of a thread: 1, or 0 if the name is not one of them. */
+static int filters_of_thread(
+	struct pmfs_tree *t, uint32_t thread, struct pm_bytes name, struct pmfs_entry *ret)
+{
+	if (!t->profile->ops->values)
+		return 0;
+	if (!t->filters && (pmfs_documents_get(t, NULL) < 0 || !t->filters))
+		return 0;
+	for (unsigned i = 0; i < PMFS_N_FILTERS; i++)
+		if (pm_bytes_equal(name, pm_bytes_of(pmfs_filter_names[i])))
+			return pmfs_entry_fill(ret, name, pmfs_node(PMFS_THREAD_FILTERS, thread, i),
+				PMFS_DIRECTORY);
+	return 0;
+}
+
+static int filters_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (pmfs_node_b(dir) >= PMFS_N_FILTERS)
+		return pmfs_no_entry();
+	int r = pmfs_documents_get(t, err);
+	if (r == 0 && !t->filters)
+		r = pmfs_no_entry();
+	return r < 0 ? r : pmfs_place_check(t, PMFS_PLACE_THREAD, pmfs_node_a(dir), err);
+}
+
+/* README.txt, the only file that is listed, is that of the run. */
+static int filters_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	(void)err;
+	return (*cookie)++ == 0
+		? pmfs_document_entry(t, t->first_filter_doc + pmfs_node_b(dir), ret)
+		: 0;
+}
+
+static int filters_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t first = 0;
+	uint32_t item, generation;
+	if (filters_next(t, dir, &first, ret, err) > 0 && ret->len == name.len &&
+		memcmp(ret->name, name.p, name.len) == 0)
+		return 1;
+	if (name.len >= PMFS_NAME_SIZE)
+		return pmfs_no_entry();
+	int r = pmfs_filters_find(t->filters, (enum pmfs_filter_kind)pmfs_node_b(dir),
+		pmfs_node_a(dir), name, &item, &generation);
+	if (r <= 0)
+		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
+	memcpy(ret->name, name.p, name.len);
+	ret->len = name.len;
+	ret->is_unlisted = true;
+	ret->generation = generation;
+	return pmfs_item_entry(t, t->first_filter + pmfs_node_b(dir), item, ret);
+}
+
+const struct pmfs_dir pmfs_dir_thread_filters = {
+	.check = filters_check,
+	.lookup = filters_lookup,
+	.next = filters_next,
+	.parent = pmfs_thread_parent,
+};
+
+/* ---- threads/ ---- */
 
 enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 
@@ -13,7 +210,7 @@ enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 /* The paths, which were built when the directory was checked. */
 static const struct pmfs_paths *paths_of(const struct pmfs_tree *t)
 {
-	const struct pmfs_thread_paths *threads = t->threads.built;
+	const struct thread_paths *threads = t->threads.built;
 	return &threads->paths;
 }
 
@@ -28,8 +225,8 @@ static int threads_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
 	if (!t->profile->ops->threads || pmfs_node_b(dir) != 0)
 		return pmfs_no_entry();
-	const struct pmfs_thread_paths *threads;
-	int r = pmfs_threads_get(t, &threads, err);
+	const struct thread_paths *threads;
+	int r = threads_get(t, &threads, err);
 	return r < 0 ? r : pmfs_node_a(dir) < threads->paths.n ? 0 : pmfs_no_entry();
 }
 
@@ -54,7 +251,7 @@ static int folder_next(
 		if (which == 1 && has_raw(t, thread))
 			return pmfs_entry_fill(ret, pm_bytes_of("raw"),
 				pmfs_node(PMFS_THREAD_RAW, thread, 0), PMFS_DIRECTORY);
-		if (which == 2 && pmfs_windows_of_thread(t, thread, ret))
+		if (which == 2 && windows_of_thread(t, thread, ret))
 			return 1;
 	}
 	return 0;
@@ -78,7 +275,7 @@ static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 	for (uint64_t i = 0; folder_next(t, thread, &i, ret) > 0;)
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
 			return 1;
-	if (pmfs_filters_of_thread(t, thread, name, ret))
+	if (filters_of_thread(t, thread, name, ret))
 		return 1;
 	return pmfs_place_lookup(t, PMFS_PLACE_THREAD, thread, name, ret, err);
 }

@@ -1,10 +1,172 @@
 /*
- * The entry point: checks a node, finds the functions of its kind, and calls them. Below it, from
- * the top down: root.c, threads.c, filters.c, windows.c, documents.c, collections.c, nested.c
- * (items that are profiles), metricfiles.c, contexts.c, children.c, functions.c, exports.c,
- * views.c, state.c.
+ * The entry point: checks a node, finds the functions of its kind, and calls them. Below it,
+ * from the top down: the root, threads.c, documents.c, items.c, nested.c (items that are
+ * profiles), contexts.c, functions.c, views.c, state.c.
  */
+#include "fs/tree/tree.h"
+
+#include "formats/common/affix.h"
 #include "fs/tree/internal.h"
+
+/* ---- the root ---- */
+
+/* The root's own directories, in listing order. */
+static const struct fixed {
+	const char *name;
+	enum pmfs_node_kind kind;
+	enum pmfs_folder folder;
+} fixed[] = {
+	{"contexts", PMFS_CONTEXTS, PMFS_FOLDER_CONTEXTS},
+	{"by-id", PMFS_BY_ID, PMFS_FOLDER_CONTEXTS},
+	{"functions", PMFS_FUNCTIONS, PMFS_FOLDER_FUNCTIONS},
+	{"threads", PMFS_THREADS, PMFS_FOLDER_THREADS},
+	{"export", PMFS_EXPORT, PMFS_FOLDER_EXPORT},
+};
+
+enum { N_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+
+static bool is_there(const struct pmfs_tree *t, const struct fixed *f)
+{
+	bool of_each =
+		f->kind == PMFS_CONTEXTS || f->kind == PMFS_BY_ID || f->kind == PMFS_FUNCTIONS;
+	return t->shape->folders & f->folder && !(of_each && pmfs_model_listing(t->model).lean) &&
+		(f->kind != PMFS_THREADS || t->profile->ops->threads);
+}
+
+static int fixed_entry(struct pmfs_entry *ret, const struct fixed *f)
+{
+	return pmfs_entry_fill(ret, pm_bytes_of(f->name), pmfs_node(f->kind, 0, 0), PMFS_DIRECTORY);
+}
+
+static int root_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	(void)t;
+	(void)err;
+	return dir == PMFS_NODE_ROOT ? 0 : pmfs_no_entry();
+}
+
+static int root_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	(void)dir;
+	for (unsigned i = 0; i < N_FIXED; i++)
+		if (is_there(t, &fixed[i]) && pm_bytes_equal(pm_bytes_of(fixed[i].name), name))
+			return fixed_entry(ret, &fixed[i]);
+	int r = pmfs_place_lookup(t, t->shape->place, 0, name, ret, err);
+	if (r == -ENOENT && t->shape->has_report)
+		r = pmfs_report_root_lookup(name, ret);
+	return r != -ENOENT ? r : pmfs_paths_root_lookup(t, name, ret, err);
+}
+
+static int root_fixed_next(struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret)
+{
+	for (uint64_t i = *position; i < N_FIXED; i++) {
+		if (!is_there(t, &fixed[i]))
+			continue;
+		*position = i + 1;
+		return fixed_entry(ret, &fixed[i]);
+	}
+	return 0;
+}
+
+static int root_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	(void)dir;
+	unsigned part = pmfs_cookie_part(*cookie);
+	uint64_t position = pmfs_cookie_position(*cookie);
+	int r = 0;
+	for (; r == 0 && part < 4; part++, position = 0) {
+		if (part == 0)
+			r = pmfs_place_next(t, t->shape->place, 0, &position, ret, err);
+		else if (part == 1)
+			r = root_fixed_next(t, &position, ret);
+		else if (part == 2)
+			r = pmfs_paths_root_next(t, &position, ret, err);
+		else
+			r = pmfs_source_root_next(t, &position, ret, err);
+		if (r > 0)
+			*cookie = pmfs_cookie(part, position);
+	}
+	return r;
+}
+
+const struct pmfs_dir pmfs_dir_root = {
+	.check = root_check,
+	.lookup = root_lookup,
+	.next = root_next,
+};
+
+/* The directories that contain only views: export/ at the root and in each thread. */
+
+static enum pmfs_place export_place(pm_node dir)
+{
+	return pmfs_node_kind_of(dir) == PMFS_EXPORT ? PMFS_PLACE_EXPORT : PMFS_PLACE_THREAD_EXPORT;
+}
+
+static int export_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (pmfs_node_b(dir) != 0)
+		return pmfs_no_entry();
+	return pmfs_place_check(t, export_place(dir), pmfs_node_a(dir), err);
+}
+
+static int export_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	return pmfs_place_lookup(t, export_place(dir), pmfs_node_a(dir), name, ret, err);
+}
+
+static int export_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	return pmfs_place_next(t, export_place(dir), pmfs_node_a(dir), cookie, ret, err);
+}
+
+const struct pmfs_dir pmfs_dir_export = {
+	.check = export_check,
+	.lookup = export_lookup,
+	.next = export_next,
+};
+
+const struct pmfs_dir pmfs_dir_thread_export = {
+	.check = export_check,
+	.lookup = export_lookup,
+	.next = export_next,
+	.parent = pmfs_thread_parent,
+};
+
+/*
+ * X.parquet beside each X.csv: found by name. Listings leave them out, so that whoever walks a
+ * mount does not read every table twice (docs/decisions/0140).
+ */
+
+static const char ending[] = ".parquet", csv[] = ".csv";
+
+enum { ENDING = sizeof(ending) - 1, CSV = sizeof(csv) - 1 };
+
+/* Writes X.csv for X.parquet to `room` (PMFS_NAME_SIZE bytes); false for other names. */
+static bool twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret)
+{
+	if (!pm_has_ending(name, ending) || name.len >= PMFS_NAME_SIZE)
+		return false;
+	size_t stem = name.len - ENDING;
+	memcpy(room, name.p, stem);
+	memcpy(room + stem, csv, CSV);
+	*ret = (struct pm_bytes){(const uint8_t *)room, stem + CSV};
+	return true;
+}
+
+/* Turns the document of a table as CSV into its Parquet form; -ENOENT for other kinds. */
+static int twin_of(struct pm_doc *doc)
+{
+	if (doc->kind != PM_DOC_CSV)
+		return pmfs_no_entry();
+	doc->kind = PM_DOC_PARQUET;
+	return 0;
+}
+
+/* ---- the entry point ---- */
 
 static const struct pmfs_dir *const dirs[PMFS_N_KINDS] = {
 	[PMFS_ROOT] = &pmfs_dir_root,
@@ -126,7 +288,7 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 	if (r < 0)
 		return r;
 	r = document_get(in.tree, in.node, ret, err);
-	if (r == 0 && is_twin && (r = pmfs_twin_of(ret)) < 0)
+	if (r == 0 && is_twin && (r = twin_of(ret)) < 0)
 		document_release(in.tree, in.node);
 	if (r < 0)
 		pmfs_inside_leave(t, &in);
@@ -208,7 +370,7 @@ int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, str
 	struct pm_bytes base;
 	struct pm_doc doc;
 	int r = lookup(t, dir, name, ret, err);
-	if (r != -ENOENT || !pmfs_twin_base(name, room, &base))
+	if (r != -ENOENT || !twin_base(name, room, &base))
 		return r;
 	r = lookup(t, dir, base, ret, err);
 	if (r < 0 || ret->type != PMFS_FILE)

@@ -1,11 +1,17 @@
 /*
- * The documents that fs/views/ lists for a place, as entries of a directory. A position is
- * view × PMFS_COLUMN_MOST + column, the column being that of the metric a per-metric file is about.
+ * The documents that fs/views/ lists for a place, as entries of a directory. A position is view
+ * × PMFS_COLUMN_MOST + column, the column being that of the metric a per-metric file is about.
  */
 #include "fs/tree/internal.h"
 
+#include "fs/views/report/report.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
+
+/*
+ * The documents that fs/views/ lists for a place, as entries of a directory. A position is view
+ * × PMFS_COLUMN_MOST + column, the column being that of the metric a per-metric file is about.
+ */
 
 /* The name of a view's file: `*` is replaced by the metric's export name. */
 static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,
@@ -28,14 +34,6 @@ static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns 
 		len += n;
 	}
 	return len;
-}
-
-static int view_entry(struct pmfs_entry *ret, enum pmfs_place place, uint32_t item, uint32_t view,
-	uint32_t column)
-{
-	ret->node = pmfs_node(PMFS_VIEW, item, pmfs_view_b(place, view, column));
-	ret->type = PMFS_FILE;
-	return 1;
 }
 
 static int is_present(
@@ -93,7 +91,9 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 	if (columns && column + 1 < PMFS_COLUMN_MOST)
 		*position = view * PMFS_COLUMN_MOST + column + 1;
 	ret->len = view_name(&views[view], columns, column, ret->name);
-	return view_entry(ret, place, item, (uint32_t)view, column);
+	ret->node = pmfs_node(PMFS_VIEW, item, pmfs_view_b(place, (uint32_t)view, column));
+	ret->type = PMFS_FILE;
+	return 1;
 }
 
 /* Whether it may be the name of the view's file; `*` matches anything. */
@@ -213,4 +213,54 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 	if (columns && (r = has_file(t, columns, column, err)) <= 0)
 		return r < 0 ? r : pmfs_no_entry();
 	return pmfs_view_doc(&views[view], t->model, item, column, ret, err);
+}
+
+/* ---- report/: the data of report.html, found by name and never listed ---- */
+
+#define REPORT_NODE (pmfs_node(PMFS_REPORT, 0, 0))
+
+int pmfs_report_root_lookup(struct pm_bytes name, struct pmfs_entry *ret)
+{
+	if (!pm_bytes_equal(name, pm_bytes_of("report")))
+		return pmfs_no_entry();
+	return pmfs_entry_fill(ret, name, REPORT_NODE, PMFS_DIRECTORY);
+}
+
+static int report_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	struct pmfs_report_key key;
+	(void)t;
+	(void)dir;
+	(void)err;
+	if (!pmfs_report_find(name, &key))
+		return pmfs_no_entry();
+	return pmfs_entry_fill(ret, name, pmfs_node(PMFS_REPORT_DATA, key.a, key.b), PMFS_FILE);
+}
+
+static int report_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	(void)t;
+	(void)dir;
+	(void)cookie;
+	(void)ret;
+	(void)err;
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_report = {
+	.lookup = report_lookup,
+	.next = report_next,
+};
+
+int pmfs_report_data_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	struct pmfs_report_key key = {pmfs_node_a(node), pmfs_node_b(node)};
+	(void)err;
+	if (!pmfs_report_has(key))
+		return pmfs_no_entry();
+	*ret = pmfs_report_document(t->model, key);
+	return 0;
 }

@@ -1,13 +1,265 @@
 /*
- * Builds the index: a chunk is read from its first record to its last. Long traces are indexed by
- * all processors together, short ones in parallel.
+ * Builds the index: a chunk is read from its first record to its last. Long traces are indexed
+ * by all processors together, short ones in parallel.
  */
-#include "fs/windows/index.h"
+#include "fs/windows/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "fs/windows/chunk.h"
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+
+static size_t chunks_of(const struct pmfs_trace_index *t)
+{
+	return (size_t)((t->n + PMFS_CHUNK_RECORDS - 1) / PMFS_CHUNK_RECORDS);
+}
+
+struct making {
+	struct pmfs_trace_chunk *chunk;
+	uint64_t n, seen; /* records */
+	uint64_t most;    /* sums that any node of the trace can have */
+	struct pmfs_reading block, all;
+	bool spilled; /* the block has too many contexts for sums: they are added to `all` alone */
+};
+
+/* ---- chunks, whose records are read in their order ---- */
+
+static const struct pmfs_cover nothing = {.first = UINT64_MAX};
+
+static void cover_add(struct pmfs_cover *c, const struct pmfs_cover *more)
+{
+	c->first = more->first < c->first ? more->first : c->first;
+	c->last = more->last > c->last ? more->last : c->last;
+	c->end = more->end > c->end ? more->end : c->end;
+}
+
+/* Appends the sums to a list if there are few enough of them for the number of records. */
+static int keep(struct pmfs_block_sums *sums, const struct pmfs_reading *reading, uint64_t records,
+	struct pmfs_block *ret)
+{
+	const struct pmfs_tally *t = &reading->tally;
+	*ret = (struct pmfs_block){
+		.cover = reading->cover, .sum = (uint32_t)sums->n, .n_sums = PM_NONE};
+	bool fits = !reading->many && t->n <= records / PMFS_A_SUM;
+	for (size_t i = 0; fits && i < t->n; i++)
+		fits = t->items[i].ns <= UINT64_MAX && t->items[i].calls <= UINT32_MAX;
+	if (!fits)
+		return 0;
+	for (size_t i = 0; i < t->n; i++) {
+		if (pm_list_room(&sums->items, sums->n, &sums->room, sizeof(*sums->items)) < 0)
+			return -ENOMEM;
+		sums->items[sums->n++] = (struct pmfs_sum){.ns = (uint64_t)t->items[i].ns,
+			.context = t->items[i].context,
+			.calls = (uint32_t)t->items[i].calls};
+	}
+	ret->n_sums = (uint32_t)t->n;
+	return 0;
+}
+
+static void shrink(struct pmfs_block_sums *sums)
+{
+	struct pmfs_sum *fit = sums->n ? realloc(sums->items, sums->n * sizeof(*fit)) : NULL;
+	if (fit)
+		sums->items = fit;
+}
+
+/* The maximum number of sums of any node of the trace. */
+static uint64_t most_sums(const struct pmfs_trace_index *t)
+{
+	return (t->n > PMFS_CHUNK_RECORDS ? t->n : PMFS_CHUNK_RECORDS) / PMFS_A_SUM;
+}
+
+/* Adds the sums to the enclosing level; with too many contexts, only the range of times. */
+static int join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64_t most)
+{
+	cover_add(&to->cover, &from->cover);
+	if (!to->many && !from->many && pmfs_tally_join(&to->tally, &from->tally) < 0)
+		return -ENOMEM;
+	to->many = to->many || from->many || to->tally.n > most;
+	if (to->many)
+		pmfs_tally_done(&to->tally);
+	return 0;
+}
+
+/* ---- a chunk ---- */
+
+static int block_read(struct making *m, uint32_t i)
+{
+	struct pmfs_trace_chunk *c = m->chunk;
+	int r = join(&m->all, &m->block, m->most);
+	m->block.many |= m->spilled;
+	if (r == 0)
+		r = keep(&c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
+	m->block.many = m->spilled = false;
+	m->block.cover = nothing;
+	pmfs_tally_clear(&m->block.tally);
+	return r == 0 && m->seen == m->n ? keep(&c->sums, &m->all, PMFS_CHUNK_RECORDS, &c->all) : r;
+}
+
+/* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace. 0 or -ENOMEM. */
+static int making_begin(struct making *m, const struct pmfs_trace_index *t, uint64_t n)
+{
+	*m = (struct making){.chunk = calloc(1, sizeof(*m->chunk)),
+		.n = n,
+		.most = most_sums(t),
+		.block.cover = nothing,
+		.all.cover = nothing};
+	return m->chunk ? 0 : -ENOMEM;
+}
+
+static int take_some(struct making *m, const struct pm_sample *samples, size_t n)
+{
+	struct pmfs_tally *tally = m->spilled ? &m->all.tally : &m->block.tally;
+	struct pmfs_cover cover = m->block.cover;
+	bool adds = !m->spilled || !m->all.many, lent = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct pm_sample *s = &samples[i];
+		const struct pmfs_cover one = {s->time_ns, s->time_ns, pmfs_sample_end(s)};
+		cover_add(&cover, &one);
+		lent |= s->within != 0;
+		if (adds && pmfs_tally_add(tally, s->context, one.end - one.first, 1) < 0)
+			return -ENOMEM;
+	}
+	m->block.cover = cover;
+	m->block.many |= lent;
+	return 0;
+}
+
+/* Records of many contexts are added up only once, without sums of their block. */
+static int take_of_block(struct making *m, const struct pm_sample *samples, size_t n)
+{
+	enum { SOME = 128 };
+	int r = 0;
+	while (n > 0 && r == 0) {
+		size_t some = n < SOME ? n : SOME;
+		r = take_some(m, samples, some);
+		samples += some;
+		n -= some;
+		if (r < 0 || m->spilled || m->block.tally.n <= PMFS_BLOCK / PMFS_A_SUM)
+			continue;
+		if (!m->all.many)
+			r = pmfs_tally_join(&m->all.tally, &m->block.tally);
+		pmfs_tally_clear(&m->block.tally);
+		m->spilled = true;
+	}
+	return r;
+}
+
+/* Adds the next records, at most as many as are missing. 0 or -ENOMEM. */
+static int making_take(struct making *m, const struct pm_sample *samples, size_t n)
+{
+	int r = 0;
+	while (r == 0 && n > 0) {
+		size_t room = PMFS_BLOCK - m->seen % PMFS_BLOCK;
+		size_t some = n < room ? n : room;
+		r = take_of_block(m, samples, some);
+		samples += some;
+		n -= some;
+		m->seen += some;
+		if (r == 0 && (some == room || m->seen == m->n))
+			r = block_read(m, (uint32_t)((m->seen - 1) / PMFS_BLOCK));
+	}
+	return r;
+}
+
+/* Accepts NULL. */
+static void trace_chunk_free(struct pmfs_trace_chunk *c)
+{
+	if (c)
+		free(c->sums.items);
+	free(c);
+}
+
+/*
+ * Returns the chunk, to be freed by trace_chunk_free, if all of its records were taken,
+ * otherwise NULL. `all` has its sums until making_done, which is called in any case.
+ */
+static struct pmfs_trace_chunk *making_end(struct making *m)
+{
+	struct pmfs_trace_chunk *c = m->seen == m->n ? m->chunk : NULL;
+	if (!c)
+		return NULL;
+	m->chunk = NULL;
+	shrink(&c->sums);
+	return c;
+}
+
+static void making_done(struct making *m)
+{
+	trace_chunk_free(m->chunk);
+	pmfs_tally_done(&m->block.tally);
+	pmfs_tally_done(&m->all.tally);
+	m->chunk = NULL;
+}
+
+/* ---- levels ---- */
+
+static void levels_done(struct pmfs_trace_index *t)
+{
+	for (unsigned k = 0; k < PMFS_LEVELS; k++) {
+		struct pmfs_level *level = &t->levels[k];
+		for (size_t i = 0; level->nodes && i < level->n; i++) {
+			pmfs_tally_done(&level->nodes[i].reading.tally);
+			free(level->nodes[i].sums.items);
+		}
+		free(level->nodes);
+		level->nodes = NULL;
+	}
+	t->n_levels = 0;
+}
+
+/* Makes the levels above a trace's chunks. 0 or -ENOMEM: then there are none. */
+static int levels_make(struct pmfs_trace_index *t)
+{
+	size_t below = chunks_of(t);
+	for (t->n_levels = 0; below > 1 && t->n_levels < PMFS_LEVELS; t->n_levels++) {
+		struct pmfs_level *level = &t->levels[t->n_levels];
+		level->n = (below + PMFS_FANOUT - 1) / PMFS_FANOUT;
+		level->nodes = calloc(level->n, sizeof(*level->nodes));
+		if (!level->nodes) {
+			levels_done(t);
+			return -ENOMEM;
+		}
+		for (size_t i = 0; i < level->n; i++) {
+			size_t rest = below - i * PMFS_FANOUT;
+			level->nodes[i].missing = rest < PMFS_FANOUT ? (uint32_t)rest : PMFS_FANOUT;
+			level->nodes[i].reading.cover = nothing;
+		}
+		below = level->n;
+	}
+	return 0;
+}
+
+/*
+ * Adds what is in a chunk; a node that has become complete is added to the one above it. Without
+ * memory, nodes above it remain unknown.
+ */
+static void levels_add(struct pmfs_trace_index *t, size_t chunk, const struct pmfs_reading *all)
+{
+	uint64_t records = PMFS_CHUNK_RECORDS;
+	struct pmfs_node *below = NULL;
+	for (unsigned k = 0; k < t->n_levels; k++) {
+		struct pmfs_node *node = &t->levels[k].nodes[chunk /= PMFS_FANOUT];
+		records *= PMFS_FANOUT;
+		int r = join(&node->reading, below ? &below->reading : all, most_sums(t));
+		if (below)
+			pmfs_tally_done(&below->reading.tally);
+		uint64_t there =
+			t->n - chunk * records < records ? t->n - chunk * records : records;
+		if (r == 0 && node->missing == 1)
+			r = keep(&node->sums, &node->reading, there, &node->all);
+		if (r < 0 || --node->missing > 0)
+			return;
+		shrink(&node->sums);
+		below = node;
+	}
+	if (below)
+		pmfs_tally_done(&below->reading.tally);
+}
+
+/* ---- the index ---- */
 
 /* ---- reading records ---- */
 
@@ -54,14 +306,14 @@ static bool has_chunk(struct pmfs_index *x, const struct pmfs_trace_index *t, si
 
 /* Keeps the chunk if it is complete: 1, 0 if it is not, -ENOMEM. Ends making in any case. */
 static int put_chunk(
-	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct pmfs_making *making)
+	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct making *making)
 {
-	struct pmfs_trace_chunk *c = pmfs_making_end(making);
+	struct pmfs_trace_chunk *c = making_end(making);
 	int r = c != NULL;
 	pthread_mutex_lock(&x->lock);
 	if (c && !t->chunks) {
-		t->chunks = calloc(pmfs_chunks_of(t) + 1, sizeof(struct pmfs_trace_chunk *));
-		if (t->chunks && pmfs_levels_make(t) < 0) {
+		t->chunks = calloc(chunks_of(t) + 1, sizeof(struct pmfs_trace_chunk *));
+		if (t->chunks && levels_make(t) < 0) {
 			free(t->chunks);
 			t->chunks = NULL;
 		}
@@ -71,11 +323,11 @@ static int put_chunk(
 	if (r > 0 && !t->chunks[i]) {
 		t->chunks[i] = c;
 		c = NULL;
-		pmfs_levels_add(t, i, &making->all);
+		levels_add(t, i, &making->all);
 	}
 	pthread_mutex_unlock(&x->lock);
-	pmfs_trace_chunk_free(c);
-	pmfs_making_done(making);
+	trace_chunk_free(c);
+	making_done(making);
 	return r;
 }
 
@@ -90,22 +342,22 @@ struct building {
 
 static int take(void *context, const struct pm_sample *samples, size_t n)
 {
-	return pmfs_making_take(context, samples, n);
+	return making_take(context, samples, n);
 }
 
 static int build_chunk(void *context, size_t i)
 {
 	struct building *b = context;
 	uint64_t first = (uint64_t)i * PMFS_CHUNK_RECORDS, n = records_of(b->trace, first);
-	struct pmfs_making making;
+	struct making making;
 	if (has_chunk(b->x, b->trace, i))
 		return 0;
-	int r = pmfs_making_begin(&making, b->trace, n);
+	int r = making_begin(&making, b->trace, n);
 	if (r == 0)
 		r = pmfs_records_read(
 			b->x->profile, b->thread, first, first + n, take, &making, b->err);
 	if (r < 0) {
-		pmfs_making_done(&making);
+		making_done(&making);
 		return r;
 	}
 	r = put_chunk(b->x, b->trace, i, &making);
@@ -127,7 +379,7 @@ static int try_empty(const struct building *b, struct pm_error *err)
 static int build_trace(void *context, struct pm_error *err)
 {
 	struct building *b = context;
-	size_t n = pmfs_chunks_of(b->trace);
+	size_t n = chunks_of(b->trace);
 	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : try_empty(b, err);
 	b->err = err;
 	if (n == 1 || (r < 0 && r != -ENOMEM)) /* again, to get the reason */
@@ -246,10 +498,10 @@ void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p)
 
 static void drop(struct pmfs_trace_index *t)
 {
-	for (size_t i = 0; t->chunks && i < pmfs_chunks_of(t); i++)
-		pmfs_trace_chunk_free(t->chunks[i]);
+	for (size_t i = 0; t->chunks && i < chunks_of(t); i++)
+		trace_chunk_free(t->chunks[i]);
 	free(t->chunks);
-	pmfs_levels_done(t);
+	levels_done(t);
 }
 
 void pmfs_index_done(struct pmfs_index *x)
@@ -266,7 +518,7 @@ struct piece {
 	struct pmfs_index *x;
 	struct pmfs_trace_index *trace;
 	uint64_t at; /* the record that comes next */
-	struct pmfs_making making;
+	struct making making;
 	bool is_making;
 };
 
@@ -286,7 +538,7 @@ static void *piece_begin(void *self, uint32_t thread, uint64_t first)
 static void chunk_end(struct piece *p, bool failed)
 {
 	if (failed)
-		pmfs_making_done(&p->making);
+		making_done(&p->making);
 	else if (p->is_making)
 		put_chunk(p->x, p->trace, (size_t)((p->at - 1) / PMFS_CHUNK_RECORDS), &p->making);
 	p->is_making = false;
@@ -300,12 +552,12 @@ static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
 		uint64_t left = PMFS_CHUNK_RECORDS - p->at % PMFS_CHUNK_RECORDS;
 		if (left == PMFS_CHUNK_RECORDS &&
 			!has_chunk(p->x, p->trace, (size_t)(p->at / PMFS_CHUNK_RECORDS)))
-			p->is_making = pmfs_making_begin(&p->making, p->trace,
+			p->is_making = making_begin(&p->making, p->trace,
 					       records_of(p->trace, p->at)) == 0;
 		if (left > p->trace->n - p->at)
 			left = p->trace->n - p->at;
 		size_t some = n < left ? n : (size_t)left;
-		bool failed = p->is_making && pmfs_making_take(&p->making, samples, some) < 0;
+		bool failed = p->is_making && making_take(&p->making, samples, some) < 0;
 		p->at += some;
 		samples += some;
 		n -= some;

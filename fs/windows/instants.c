@@ -10,7 +10,7 @@
 #include "formats/common/sort.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
-#include "fs/windows/contents.h"
+#include "fs/windows/internal.h"
 
 /* ---- rows ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/common/text.h"
-#include "fs/compare/summary.h"
+#include "fs/compare/internal.h"
 
 #define COSTS(own, all) ((const double[]){(own), (all)})
 

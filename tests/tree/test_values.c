@@ -1,4 +1,4 @@
-/* fs/tree/metricfiles.c: listing metrics/ asks the format for the context's costs once, not per
+/* fs/tree/contexts.c: listing metrics/ asks the format for the context's costs once, not per
  * name. */
 #include "tests/unittest.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/sums/worstimbalances.h"
+#include "fs/views/sums/imbalance.h"
 
 #define ROOT   PMFS_PLACE_ROOT
 #define THREAD PMFS_PLACE_THREAD

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fake.h"
-#include "fs/windows/profile.h"
+#include "fs/windows/internal.h"
 
 /* ---- traces ---- */
 

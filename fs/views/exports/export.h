@@ -4,6 +4,7 @@
 
 #include "fs/views/model/parts.h"
 #include "fs/views/model/views.h"
+#include "fs/views/sums/stacks.h"
 
 #define PMFS_EXPORTER "profmount@" PMFS_VERSION
 
@@ -43,5 +44,28 @@ int pmfs_export_check_length(uint64_t bytes, struct pm_error *err);
 /* rank=0/thread=1: a thread's directory below threads/. The model's. */
 int pmfs_export_thread_name(
 	struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);
+
+/*
+ * ---- export_folded.c, export_pprof.c ----
+ *
+ * Files of stacks for viewers, of one run or of two. Two stacks have one tree and one column,
+ * and the same frames: only their costs differ. `before` is of the run that is compared with,
+ * or NULL.
+ */
+
+/* Folded stacks: `path cost`, or `path before cost`. */
+int pmfs_folded_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
+	struct pm_text *out, struct pm_error *err);
+
+struct pmfs_pprof_about {
+	struct pm_bytes comment;
+	const char *unit;
+	uint64_t time_ns;     /* since the epoch */
+	uint64_t duration_ns; /* of the run; 0 = unknown */
+};
+
+/* profile.proto of pprof, gzipped: costs, or differences, which may be negative. */
+int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
+	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err);
 
 #endif

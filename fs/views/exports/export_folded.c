@@ -15,7 +15,6 @@
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/views/exports/export.h"
-#include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/namepaths.h"
 

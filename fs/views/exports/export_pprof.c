@@ -17,7 +17,6 @@
 #include "formats/common/map.h"
 #include "formats/common/work.h"
 #include "fs/views/exports/export.h"
-#include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/sums/stacks.h"

@@ -13,6 +13,14 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/svg.h"
 
+/* When an iteration begins, since the time origin, for pictures. */
+static double iteration_begin(const struct pmfs_iterations *all, const struct pmfs_iteration *it)
+{
+	uint64_t origin = all->origin_ns == PM_NO_TIME ? 0 : all->origin_ns;
+	return it->time_ns < origin ? -(double)(origin - it->time_ns)
+				    : (double)(it->time_ns - origin);
+}
+
 enum { TOP = 106, HEIGHT = 300, LEFT = 90, WIDTH = PMFS_SVG_WIDTH - PMFS_SVG_MARGIN - LEFT };
 
 #define USUAL   0x4c78a8u
@@ -52,10 +60,10 @@ static int find_limits(struct plot *p)
 	for (uint32_t i = 0; i < n; i++)
 		p->n_outliers += (double)lengths[i] > p->limit;
 	free(lengths);
-	p->begin = p->end = pmfs_iteration_begin(p->all, &p->all->items[0]);
+	p->begin = p->end = iteration_begin(p->all, &p->all->items[0]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pmfs_iteration *it = &p->all->items[i];
-		double start = pmfs_iteration_begin(p->all, it);
+		double start = iteration_begin(p->all, it);
 		double end = start + (double)it->duration_ns;
 		p->begin = start < p->begin ? start : p->begin;
 		p->end = end > p->end ? end : p->end;
@@ -71,7 +79,7 @@ static double y_of(const struct plot *p, double ns)
 static unsigned column_of(const struct plot *p, const struct pmfs_iteration *it)
 {
 	double span = p->end - p->begin;
-	double part = span > 0 ? (pmfs_iteration_begin(p->all, it) - p->begin) / span : 0;
+	double part = span > 0 ? (iteration_begin(p->all, it) - p->begin) / span : 0;
 	return (unsigned)(part * (WIDTH - 2));
 }
 
@@ -80,7 +88,7 @@ static void draw_one(const struct plot *p, uint32_t i)
 	const struct pmfs_iteration *it = &p->all->items[i];
 	double ns = (double)it->duration_ns, x = LEFT + column_of(p, it), y = y_of(p, ns);
 	pm_text_printf(p->out, "<g class=\"box\"><title>iteration %u\n", i + 1);
-	pmfs_print_ns(p->out, pmfs_iteration_begin(p->all, it));
+	pmfs_print_ns(p->out, iteration_begin(p->all, it));
 	pm_text_str(p->out, ", ");
 	pmfs_print_ns(p->out, ns);
 	pm_text_str(p->out, "</title>");

@@ -58,11 +58,4 @@ int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, str
 /* A cell of a table: numbers as numbers, hexadecimal and text as text, empty as null. */
 void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);
 
-/*
- * Rows first … end - 1 of a table as {columns, rows, more: whether rows follow}. Earlier rows are
- * read, too. 0 or a negative errno.
- */
-int pmfs_report_rows(struct pmfs_report *r, const struct pm_table *table, uint64_t first,
-	uint64_t end, struct pm_error *err);
-
 #endif

@@ -11,7 +11,6 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/callers.h"
-#include "fs/views/sums/flatprofile.h"
 #include "fs/views/sums/functions.h"
 
 /* [row, name, module, file, line, category, colour, contexts, [cells], number of the file] */

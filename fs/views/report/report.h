@@ -62,12 +62,6 @@ bool pmfs_report_has(struct pmfs_report_key key);
 struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key);
 
 /*
- * Appends the data of a page that is sent, at most 20 MB: scripts pm.put("KEY", DATA) of the most
- * important documents. 0 or a negative errno.
- */
-int pmfs_report_send(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
-
-/*
  * report.js in the directory of an item: {files: names, tables: {name: {columns, rows, more}}} of
  * its own documents. The page knows by the script's element what it belongs to. `c` must have
  * `document`, and outlive the document.

@@ -7,8 +7,7 @@
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/lines.h"
-#include "fs/views/texts/sites.h"
-#include "fs/views/texts/sources.h"
+#include "fs/views/texts/source.h"
 
 /* NULL, and `null` written, where the format knows no lines. */
 static int get_lines(struct pmfs_report *r, const struct pmfs_lines **ret, struct pm_error *err)

@@ -1,14 +1,21 @@
-/* The children of a context, dearest first. */
+/* The call tree, downwards and upwards. */
+#include "fs/views/report/data.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
 #include "formats/common/tree.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
-#include "fs/views/report/data.h"
+#include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
+#include "fs/views/sums/groups.h"
 #include "profmount/limits.h"
 
-#include <stdlib.h>
+/* ---- children of a context, dearest first ---- */
 
 /* What rows are made of. */
 struct tree_rows {
@@ -121,4 +128,155 @@ int pmfs_report_children(struct pmfs_report *r, struct pm_error *err)
 		return write_children(r, 0, tree->n_contexts, err);
 	uint32_t context = r->n[0] - 1;
 	return write_children(r, context + 1, tree->end[context], err);
+}
+
+/*
+ * ---- the bottom-up tree ----
+ *
+ * A node is a path of functions that ends in a function, and has the own cost of all contexts
+ * whose path ends so; below it are the paths with one more caller. What it costs is the sum of
+ * what is below it.
+ */
+
+struct bottom {
+	const struct pmfs_functions *f;
+	uint32_t *path; /* functions, from the innermost on */
+	uint32_t n;
+	struct pmfs_sums sums;
+	struct pm_map rows; /* caller → row; PM_NONE: nobody */
+	struct caller {
+		uint32_t function, context; /* one of the contexts whose path ends so */
+	} * callers;
+	size_t room;
+};
+
+/* The instance of a function that is nearest above the context, or PM_NONE. */
+static uint32_t caller_of(const struct pmfs_identity *id, uint32_t context)
+{
+	uint32_t i = id->tree->parent[context];
+	while (i != PM_NONE && !pmfs_is_call(id, i))
+		i = id->tree->parent[i];
+	return i;
+}
+
+/* The first caller of the function that has the context's own cost, or PM_NONE. */
+static uint32_t first_caller(const struct pmfs_identity *id, uint32_t context)
+{
+	uint32_t function = pmfs_function_of(id, context), i = context;
+	if (!pmfs_is_call(id, i))
+		i = caller_of(id, i);
+	return i == PM_NONE || pmfs_function_of(id, i) != function ? i : caller_of(id, i);
+}
+
+/* False if the path of the context is shorter. */
+static bool take_path(struct bottom *b, uint32_t context)
+{
+	const struct pmfs_identity *id = b->f->identity;
+	uint32_t i = first_caller(id, context);
+	b->path[0] = pmfs_function_of(id, context);
+	for (uint32_t k = 1; k < b->n; k++, i = caller_of(id, i)) {
+		if (i == PM_NONE)
+			return false;
+		b->path[k] = pmfs_function_of(id, i);
+	}
+	return true;
+}
+
+/* The row of a caller (PM_NONE: nobody), new or known. 0 or -ENOMEM. */
+static int row_of(struct bottom *b, uint32_t caller, uint32_t context, uint32_t *ret)
+{
+	bool fresh;
+	uint32_t *row = pm_map_put(&b->rows, caller, b->sums.n, &fresh);
+	if (!row ||
+		(fresh && pm_list_room(&b->callers, b->sums.n, &b->room, sizeof(*b->callers)) < 0))
+		return -ENOMEM;
+	*ret = *row;
+	if (!fresh)
+		return 0;
+	b->callers[*ret] = (struct caller){caller, context};
+	return pmfs_sums_row(&b->sums, ret);
+}
+
+static int place(void *self, uint32_t context, struct pmfs_share *share)
+{
+	struct bottom *b = self;
+	const struct pmfs_identity *id = b->f->identity;
+	share->row = PM_NONE;
+	if (pmfs_function_of(id, context) != b->path[0])
+		return 0;
+	uint32_t i = first_caller(id, context);
+	for (uint32_t k = 1; k < b->n; k++, i = caller_of(id, i))
+		if (i == PM_NONE || pmfs_function_of(id, i) != b->path[k])
+			return 0;
+	return row_of(b, i == PM_NONE ? PM_NONE : pmfs_function_of(id, i), context, &share->row);
+}
+
+/* Where only edges are known: those of the function, from whoever calls it. */
+static int add_edges(struct pmfs_report *r, struct bottom *b, struct pm_error *err)
+{
+	const struct pmfs_calls *calls;
+	int e = pmfs_calls(r->model, &calls, err);
+	if (e < 0)
+		return e;
+	uint32_t function = b->path[0];
+	for (uint32_t i = calls->callee_first[function]; i < calls->callee_first[function + 1];
+		i++) {
+		uint32_t call = calls->by_callee[i], caller = calls->calls[call].caller, row;
+		if (row_of(b, caller, r->n[0], &row) < 0)
+			return pmfs_no_memory(err);
+		pmfs_add_cells(r->columns, b->sums.cells + (size_t)row * r->columns->n,
+			calls->cells + (size_t)call * r->columns->n, false);
+	}
+	return 0;
+}
+
+/* {rows: [row of the caller, or -1; context, [cells]], n: how many there are} */
+static int write_rows(struct pmfs_report *r, const struct bottom *b, struct pm_error *err)
+{
+	uint32_t n = b->sums.n,
+		 *order =
+			 pmfs_order(b->sums.cells, n, r->columns->n, pmfs_order_column(r->columns));
+	if (!order)
+		return pmfs_no_memory(err);
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "n");
+	pm_json_u64(&r->json, n);
+	pm_json_key(&r->json, "rows");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < n && i < PMFS_REPORT_ROWS; i++) {
+		const struct caller *c = &b->callers[order[i]];
+		uint32_t row = c->function == PM_NONE ? PM_NONE : b->f->row[c->function];
+		pm_json_open(&r->json, '[');
+		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		pm_json_u64(&r->json, c->context);
+		pmfs_report_cells(r, b->sums.cells + (size_t)order[i] * r->columns->n);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	pm_json_close(&r->json, '}');
+	free(order);
+	return 0;
+}
+
+int pmfs_report_up(struct pmfs_report *r, struct pm_error *err)
+{
+	struct bottom b = {.n = r->n[1] + 1, .sums = {.columns = r->columns}};
+	struct pmfs_grouping g = {.model = r->model, .tree = r->tree, .place = place, .self = &b};
+	g.end = r->tree->n_contexts;
+	int e = pmfs_functions(r->model, &b.f, err);
+	if (e < 0)
+		return e;
+	b.path = malloc(b.n * sizeof(*b.path));
+	if (!b.path)
+		return pmfs_no_memory(err);
+	bool edges = pmfs_costs_overlap(r->model);
+	if (r->n[0] >= r->tree->n_contexts || (edges && b.n > 1) || !take_path(&b, r->n[0]))
+		pm_json_null(&r->json);
+	else if ((e = edges ? add_edges(r, &b, err) : pmfs_group(&g, &b.sums, err)) == 0)
+		e = write_rows(r, &b, err);
+	free(b.path);
+	free(b.callers);
+	pm_map_done(&b.rows);
+	pmfs_sums_done(&b.sums);
+	return e;
 }

@@ -39,14 +39,6 @@ static void calls_done(void *p)
 	free(part->callee_first);
 }
 
-static int new_row(struct calls_part *part, const struct pmfs_call_edge *call, uint32_t *ret)
-{
-	if (pm_list_room(&part->rows, part->sums.n, &part->room, sizeof(*part->rows)) < 0)
-		return -ENOMEM;
-	part->rows[part->sums.n] = *call;
-	return pmfs_sums_row(&part->sums, ret);
-}
-
 static uint32_t *number_of(struct pm_map *map, uint32_t a, uint32_t b, bool *fresh)
 {
 	return pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, fresh);
@@ -63,7 +55,12 @@ static int find_row(
 	if (!row)
 		return -ENOMEM;
 	*ret = *row;
-	return fresh ? new_row(part, call, ret) : 0;
+	if (!fresh)
+		return 0;
+	if (pm_list_room(&part->rows, part->sums.n, &part->room, sizeof(*part->rows)) < 0)
+		return -ENOMEM;
+	part->rows[part->sums.n] = *call;
+	return pmfs_sums_row(&part->sums, ret);
 }
 
 /* ---- from the contexts ---- */

@@ -1,8 +1,29 @@
-/* The distribution of a context's costs over threads. */
+/* The distribution of costs over threads: of contexts, one or all at once, and of functions. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 
-#include "fs/views/sums/spreads.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/peers.h"
+#include "fs/views/sums/work.h"
+
+/* One that is not kept in a table: where few contexts have a value of a column. */
+struct pmfs_lone_spread {
+	uint64_t place; /* context × columns + column */
+	size_t made;    /* its number in the order in which they were made */
+	struct pmfs_spread spread;
+};
+
+/* For all contexts, for profiles with costs stored thread by thread. */
+struct pmfs_spreads {
+	struct pmfs_spread *spreads;    /* by context, then column; NULL: see `alone` */
+	struct pmfs_lone_spread *alone; /* by place */
+	size_t n_alone;
+	/* n_words of struct pmfs_peers for each spread: by place, or by `made`. NULL: no words */
+	uint64_t *kinds;
+};
+
+/* Reads the costs of every thread once, in parallel, and keeps the result. */
+int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err);
 
 /* Reads contexts one by one. */
 struct pmfs_imbalance {
@@ -23,5 +44,40 @@ void pmfs_imbalance_free(struct pmfs_imbalance *s);
 
 /* Fills `spreads` for a context (by index): 1, 0 if no thread has a value, or a negative errno. */
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err);
+
+/* ---- the distribution of functions' costs over threads ---- */
+
+/*
+ * Of each row of functions.csv. The peers are all threads with a cost of the quantity, so what one
+ * thread does alone is seen in programs without ranks, too.
+ */
+struct pmfs_function_imbalance {
+	const struct pmfs_functions *functions;
+	const struct pmfs_peers *peers;
+	struct pmfs_spread *spreads; /* by row, then column */
+	struct pmfs_work *work;      /* by row */
+};
+
+/* Reads all values of all threads on the first call; owned by the model. */
+int pmfs_function_imbalance(
+	struct pmfs_model *m, const struct pmfs_function_imbalance **ret, struct pm_error *err);
+
+/* ---- the contexts with the worst load imbalance ---- */
+
+enum { PMFS_N_WORST = 5 };
+
+struct pmfs_worst_list {
+	const struct pmfs_work *work; /* by context */
+	uint32_t n;
+	uint32_t contexts[PMFS_N_WORST]; /* that lose the most first */
+};
+
+/*
+ * The calls that lose the most (max - mean), those that wait or those that do not. A call chain is
+ * in the list once, as its deepest call with at least 90 % of what the chain loses. Only contexts
+ * with at least 1 % of `whole` are considered.
+ */
+int pmfs_worst_imbalances(struct pmfs_model *m, double whole, bool waiting,
+	struct pmfs_worst_list *ret, struct pm_error *err);
 
 #endif

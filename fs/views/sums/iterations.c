@@ -103,17 +103,12 @@ static void own_take(struct pmfs_iteration *it, enum pmfs_category category, uin
 		*own = NO_OWN;
 }
 
-static void lengthen(struct pmfs_iteration *it, const struct pm_sample *s)
-{
-	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
-		it->duration_ns = PM_NO_TIME;
-}
-
 /* Adds a sample, or a call whose time is no part of another one's there. */
 static void add_to_last(struct finding *f, const struct pm_sample *s, uint32_t context)
 {
 	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
-	lengthen(it, s);
+	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
+		it->duration_ns = PM_NO_TIME;
 	cover(it, s);
 	own_add(it, f->categories[context], length_of(s));
 }

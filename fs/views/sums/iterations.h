@@ -34,15 +34,6 @@ struct pmfs_iterations {
 bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_iteration *it,
 	uint64_t *ret_start, uint64_t *ret_end);
 
-/* When an iteration begins, since the time origin, for pictures. */
-static inline double pmfs_iteration_begin(
-	const struct pmfs_iterations *all, const struct pmfs_iteration *it)
-{
-	uint64_t origin = all->origin_ns == PM_NO_TIME ? 0 : all->origin_ns;
-	return it->time_ns < origin ? -(double)(origin - it->time_ns)
-				    : (double)(it->time_ns - origin);
-}
-
 /*
  * Found on the first call, in two passes over the traces; owned by the model. -ENOENT where nothing
  * of that name is called, -ENOTSUP where it is called more than PM_LIMIT_ITERATIONS times.

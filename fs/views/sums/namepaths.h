@@ -28,13 +28,6 @@ int pmfs_name_paths_make(const struct pmfs_stacks *s,
 	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
 	struct pm_error *err);
 
-/*
- * For callers that build paths of their own: starts with only the root and room for `room` nodes.
- * Then add nodes, parents first, and finally list their children. 0 or -ENOMEM.
- */
-int pmfs_name_paths_begin(struct pmfs_name_paths *p, size_t room);
-void pmfs_name_paths_end(struct pmfs_name_paths *p);
-
 /* Accepts a zeroed one. */
 void pmfs_name_paths_done(struct pmfs_name_paths *p);
 
@@ -43,5 +36,28 @@ static inline struct pm_bytes pmfs_name_paths_name(const struct pmfs_name_paths 
 {
 	return p->names.items[p->name[node]];
 }
+
+/*
+ * ---- call paths around a function ----
+ *
+ * Of all its callers and all its callees, over all its calls.
+ * Functions with the same name are merged.
+ */
+
+/*
+ * The paths below the function's outermost calls, merged: the root is the function, and costs are
+ * as in `all`. `name` is a name of `all`. Free with pmfs_name_paths_done. O(all->n); 0 or -ENOMEM.
+ */
+int pmfs_callee_paths(
+	const struct pmfs_name_paths *all, uint32_t name, struct pmfs_name_paths *ret);
+
+/*
+ * The paths up from the function's outermost calls, merged: the root is the function, its children
+ * are its callers. `total` has inclusive costs by node of `all`; the cost of each call is added at
+ * the end of its path. Paths end after `levels` callers, or earlier if there would be more than
+ * all->n nodes. Free with pmfs_name_paths_done. O(all->n * levels); 0 or -ENOMEM.
+ */
+int pmfs_caller_paths(const struct pmfs_name_paths *all, uint32_t name, const double *total,
+	uint32_t levels, struct pmfs_name_paths *ret);
 
 #endif

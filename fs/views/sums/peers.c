@@ -7,7 +7,7 @@
 #include "formats/common/map.h"
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/sums/emptythreads.h"
+#include "fs/views/sums/threads.h"
 
 /*
  * A set of kinds is a bit a kind. Where there are more, threads are not numbered alike on all

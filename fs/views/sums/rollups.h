@@ -1,12 +1,14 @@
 /*
- * The flat profile by load module or source file. If functions have no modules, the package or
- * class in their names is used instead.
+ * Costs by load module, source file and category, and of what has no names. If functions have no
+ * modules, the package or class in their names is used instead.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
 
 #include "formats/common/map.h"
+#include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
+#include "fs/views/model/views.h"
 #include "fs/views/sums/functions.h"
 
 struct pmfs_rollup {
@@ -24,12 +26,51 @@ struct pmfs_rollup {
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 
+/* ---- costs by category ---- */
+
+/* Rows of categories.csv. */
+struct pmfs_category_sums {
+	const struct pmfs_columns *columns;
+	uint32_t n; /* categories with contexts or costs, most expensive first */
+	uint32_t order[PMFS_N_CATEGORIES];
+	uint64_t contexts[PMFS_N_CATEGORIES];
+	double whole;
+	double busy; /* of it, what shares are of: in windows, idle time is a cost, but has none */
+	double *cells; /* columns->n per category */
+};
+
+/* Computed on the first call; owned by the model. */
+int pmfs_category_sums(
+	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err);
+
 /*
- * Adds what contexts lack and lines have, statements: of each line to the row of `cells` that it
- * belongs to. Does nothing for most formats. 0 or a negative errno.
+ * The total of the primary quantity: the sum of exclusive costs, or of top-level inclusive costs if
+ * there are no exclusive ones. One pass over the contexts on the first call.
  */
-int pmfs_add_statements(struct pmfs_model *m,
-	uint32_t (*row_of)(const void *self, const struct pm_line *line), const void *self,
-	double *cells, struct pm_error *err);
+int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err);
+
+/*
+ * ---- code without names ----
+ *
+ * By load module: what it costs, and why it has none.
+ */
+
+struct pmfs_missing {
+	struct pm_bytes module, build_id;
+	const char *why, *tried; /* or NULL */
+	double cost, samples;    /* of its addresses: own cost; NaN = none */
+};
+
+/* Rows of missing-symbols.csv. */
+struct pmfs_missings {
+	uint32_t n;
+	struct pmfs_missing *rows; /* highest cost first */
+	double cost, whole;        /* of the primary quantity: of all rows, of the run */
+	const char *advice;        /* what a reader can do about it, or NULL */
+	const char *columns[6];
+};
+
+/* Computed on the first call; owned by the model. Needs the flat profile. */
+int pmfs_missings(struct pmfs_model *m, const struct pmfs_missings **ret, struct pm_error *err);
 
 #endif

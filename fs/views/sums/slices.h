@@ -32,4 +32,13 @@ int pmfs_slices_make(
 /* Accepts a zeroed one. */
 void pmfs_slices_done(struct pmfs_slices *s);
 
+/*
+ * ---- lanes ----
+ *
+ * Slices of calls that may overlap: assigns them to lanes of their thread, so that the slices
+ * of a lane nest.
+ */
+
+enum { PMFS_MAX_LANES = 64 /* of a thread; calls for which there is none are left out */ };
+
 #endif

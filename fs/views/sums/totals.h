@@ -39,4 +39,14 @@ int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err);
  */
 int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
 
+/* ---- counts of contexts, threads and so on, for info.json and texts ---- */
+
+/* PM_NO_TIME if the format does not have such things. */
+struct pmfs_counts {
+	uint64_t contexts, threads, metrics, functions, samples, damages;
+	uint64_t time_origin_ns, duration_ns;
+};
+
+int pmfs_count(struct pmfs_model *m, struct pmfs_counts *ret, struct pm_error *err);
+
 #endif

@@ -36,11 +36,4 @@ int pmfs_trace_lengths(struct pmfs_model *m, enum pm_form form, struct pmfs_trac
 uint32_t pmfs_trace_length_compute(
 	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context);
 
-static inline uint32_t pmfs_trace_length(
-	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context)
-{
-	uint32_t bytes = __atomic_load_n(&lengths->bytes[context], __ATOMIC_RELAXED);
-	return bytes ? bytes : pmfs_trace_length_compute(lengths, c, context);
-}
-
 #endif

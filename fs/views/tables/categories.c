@@ -3,7 +3,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/categorysums.h"
+#include "fs/views/sums/rollups.h"
 
 static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {

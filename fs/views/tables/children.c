@@ -8,7 +8,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/categorysums.h"
+#include "fs/views/sums/rollups.h"
 
 struct children_rows {
 	struct pmfs_model *model;

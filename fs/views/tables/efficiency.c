@@ -4,7 +4,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/efficiency.h"
-#include "fs/views/sums/emptythreads.h"
+#include "fs/views/sums/threads.h"
 
 /*
  * Where costs would have to be read to be sure, and directories are listed without, there may be no

@@ -4,7 +4,7 @@
  */
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/flatprofile.h"
+#include "fs/views/sums/functions.h"
 #include "fs/views/tables/functions.h"
 
 /* table.a = the context or thread, table.b = is it a thread? */

@@ -8,7 +8,6 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/functionimbalance.h"
 #include "fs/views/sums/imbalance.h"
 
 /* ---- cells ---- */

@@ -5,7 +5,7 @@
 #include "formats/common/json.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/counts.h"
+#include "fs/views/sums/totals.h"
 
 static void add_count(struct pm_json *j, const char *key, uint64_t count)
 {

@@ -3,7 +3,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/missing.h"
+#include "fs/views/sums/rollups.h"
 
 static int rows_columns(struct pm_table *table, struct pm_error *err)
 {

@@ -13,6 +13,13 @@
 #include "fs/views/sums/tracelength.h"
 #include "fs/views/tables/tracefacts.h"
 
+static uint32_t trace_length(
+	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context)
+{
+	uint32_t bytes = __atomic_load_n(&lengths->bytes[context], __ATOMIC_RELAXED);
+	return bytes ? bytes : pmfs_trace_length_compute(lengths, c, context);
+}
+
 enum {
 	TIME = PMFS_TRACE_TIME,
 	DURATION = PMFS_TRACE_DURATION,
@@ -145,7 +152,7 @@ static uint64_t trace_row_bytes(
 		bytes += pm_u64_length(s->duration_ns);
 	find_context(t, s->context);
 	if (t->context != PM_NONE) {
-		uint32_t of_context = pmfs_trace_length(lengths, &t->contexts, t->context);
+		uint32_t of_context = trace_length(lengths, &t->contexts, t->context);
 		if (of_context == 0)
 			return 0;
 		bytes += of_context;

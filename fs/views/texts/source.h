@@ -2,10 +2,86 @@
 #ifndef PROFMOUNT_FS_VIEWS_TEXTS_SOURCE_H
 #define PROFMOUNT_FS_VIEWS_TEXTS_SOURCE_H
 
+#include "formats/common/input.h"
+#include "formats/common/map.h"
 #include "fs/views/model/model.h"
+#include "fs/views/sums/callers.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/lines.h"
 
 /* The document source/X.annotated.txt of one of the profile's sources. */
 int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, struct pm_doc *ret,
 	struct pm_error *err);
+
+/* ---- the text of source files ---- */
+
+/* The profile's sources, and the texts of the tree that are their file names. */
+struct pmfs_sources {
+	const struct pm_source *sources;
+	uint32_t n;
+	uint32_t *file;        /* source → text of the tree, or PM_NONE */
+	struct pm_map of_file; /* text → source */
+};
+
+/* Matched on the first call; owned by the model. */
+int pmfs_sources(struct pmfs_model *m, const struct pmfs_sources **ret, struct pm_error *err);
+
+/* The text of a source file; free with pmfs_source_text_done. */
+struct pmfs_source_text {
+	struct pm_bytes bytes;
+	struct pm_text rendered; /* if the format composes it */
+	struct pm_input input;   /* if it is a file of the source */
+};
+
+/* Whether the profile has the text of the file named by the tree's text `file`. Opens nothing. */
+int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err);
+
+/* Opens it: 1, or 0 if there is none. */
+int pmfs_source_open(
+	struct pmfs_model *m, uint32_t file, struct pmfs_source_text *ret, struct pm_error *err);
+
+/* Accepts a zeroed one. */
+void pmfs_source_text_done(struct pmfs_source_text *t);
+
+/* Removes the next line from `text` and returns it without the line end. */
+struct pm_bytes pmfs_source_line(struct pm_bytes *text);
+
+/*
+ * ---- what lines call and evaluate ----
+ *
+ * What the lines of a file call and evaluate, which annotated source shows below a line.
+ */
+
+struct pmfs_sites {
+	const struct pmfs_calls *calls;
+	uint32_t *rows; /* indexes of calls, by line, then in the order of callers.csv; owned */
+	uint32_t n;
+	uint32_t at;                  /* lines are requested in ascending order */
+	struct pmfs_site_eval *evals; /* by line, then most expensive first; owned */
+	uint32_t n_evals, at_eval;
+	const struct pmfs_functions *functions;
+	uint32_t *subs; /* rows of functions that evals define, in order; owned */
+	const struct pmfs_lines *lines;
+};
+
+/* A text that a line compiled. */
+struct pmfs_site_eval {
+	uint32_t line;
+	uint32_t text;          /* name of its file */
+	uint32_t texts;         /* that are not told apart */
+	uint64_t n;             /* how often; 0: before the measurement */
+	double ns;              /* of its statements; NaN: none ran */
+	uint32_t first, n_subs; /* in pmfs_sites.subs */
+};
+
+/* The lines: of the file with this text (PM_NONE: none), first … last. */
+struct pmfs_lines_of {
+	uint32_t file, first, last;
+};
+
+/* Free with pmfs_sites_done. */
+int pmfs_sites_of(struct pmfs_model *m, const struct pmfs_lines_of *of, struct pmfs_sites *ret,
+	struct pm_error *err);
+void pmfs_sites_done(struct pmfs_sites *s);
 
 #endif

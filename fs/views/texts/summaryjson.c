@@ -13,15 +13,13 @@
 #include "fs/views/model/screen.h"
 #include "fs/views/model/shortname.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/categorysums.h"
-#include "fs/views/sums/counts.h"
 #include "fs/views/sums/efficiency.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/imbalance.h"
 #include "fs/views/sums/lines.h"
-#include "fs/views/sums/missing.h"
+#include "fs/views/sums/rollups.h"
 #include "fs/views/sums/totals.h"
-#include "fs/views/sums/worstimbalances.h"
 
 enum { MOST_BYTES = 4096, NAME_WIDTH = 40, MOST_ROWS = 10, MOST_TOTALS = 12 };
 
