@@ -287,7 +287,7 @@ class Patience(unittest.TestCase):
             for end in pty.openpty():
                 os.close(end)
         except OSError as e:
-            self.skipTest(f"there are no terminals here (/dev/pts): {e.strerror}")
+            self.skipTest(f"there are no terminals here (/dev/pts): {e}")
 
         def begin(*args, **streams):
             master, terminal = pty.openpty()
