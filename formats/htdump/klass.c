@@ -248,12 +248,6 @@ int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint
 	return 0;
 }
 
-static bool field_equal(const struct htd_field *a, const struct htd_field *b)
-{
-	return a->size == b->size && a->data_type == b->data_type &&
-		pm_bytes_equal(a->name, b->name) && pm_bytes_equal(a->type, b->type);
-}
-
 int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *field)
 {
 	const struct htd_slot *slot = htd_table_slot(t, id);
@@ -264,7 +258,10 @@ int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *fi
 		return 0;
 	if (k->n_again == k->n_fields)
 		return field_add(t, k, field);
-	if (field_equal(&k->fields[k->n_again], field)) {
+	const struct htd_field *next = &k->fields[k->n_again];
+	if (next->size == field->size && next->data_type == field->data_type &&
+		pm_bytes_equal(next->name, field->name) &&
+		pm_bytes_equal(next->type, field->type)) {
 		k->n_again++;
 		return 0;
 	}
@@ -527,13 +524,6 @@ static uint32_t field_named(const struct htd_plan *p, const char *name)
 	return HTD_NONE;
 }
 
-/* HawkTracer's converter takes it for the label of calls without one. */
-static uint32_t text_name(const struct htd_plan *p)
-{
-	uint32_t name = field_named(p, "name");
-	return name != HTD_NONE && p->fields[name].kind == HTD_KIND_TEXT ? name : HTD_NONE;
-}
-
 static bool is_integer_at(const struct htd_plan *p, uint32_t field)
 {
 	return field != HTD_NONE && htd_is_integer(&p->fields[field]);
@@ -566,7 +556,11 @@ static void roles_set(struct htd_plan *p, const struct htd_klass *k)
 		p->describes = false;
 	if (!p->describes && is_integer_at(p, p->duration) && is_integer_at(p, p->thread)) {
 		p->role = HTD_ROLE_CALL;
-		p->label = p->label == HTD_NONE ? text_name(p) : p->label;
+		/* HawkTracer's converter takes a text `name` for the label of calls without one. */
+		uint32_t name_field = field_named(p, "name");
+		if (p->label == HTD_NONE && name_field != HTD_NONE &&
+			p->fields[name_field].kind == HTD_KIND_TEXT)
+			p->label = name_field;
 	}
 }
 
@@ -650,22 +644,6 @@ static int columns_find(struct htd_table *t, struct htd_plan *p)
 
 /* ---- plans ---- */
 
-static int fields_copy(struct resolver *r, struct htd_plan *p)
-{
-	struct htd_table *t = r->t;
-	p->fields = pm_arena_array(&t->arena, p->n + 1, sizeof(*p->fields));
-	p->gaps = pm_arena_array(&t->arena, p->n_texts + 1, sizeof(*p->gaps));
-	if (!p->fields || !p->gaps)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->n; i++) {
-		p->fields[i] = t->scratch[i];
-		if (t->scratch[i].composed &&
-			!(p->fields[i].name = pm_arena_copy(&t->arena, t->scratch[i].name)).p)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
 {
 	struct htd_table *t = r->t;
@@ -681,7 +659,17 @@ static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
 	*p = (struct htd_plan){.klass = klass, .n = r->n, .broken = r->broken};
 	for (uint32_t i = 0; i < p->n; i++)
 		p->n_texts += t->scratch[i].kind == HTD_KIND_TEXT;
-	if (fields_copy(r, p) < 0 || columns_find(t, p) < 0)
+	p->fields = pm_arena_array(&t->arena, p->n + 1, sizeof(*p->fields));
+	p->gaps = pm_arena_array(&t->arena, p->n_texts + 1, sizeof(*p->gaps));
+	if (!p->fields || !p->gaps)
+		return NULL;
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->fields[i] = t->scratch[i];
+		if (t->scratch[i].composed &&
+			!(p->fields[i].name = pm_arena_copy(&t->arena, t->scratch[i].name)).p)
+			return NULL;
+	}
+	if (columns_find(t, p) < 0)
 		return NULL;
 	layout(p);
 	roles_set(p, &t->klasses[klass]);

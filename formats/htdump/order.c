@@ -82,33 +82,21 @@ static void block_link(struct htd_sorted *c)
 	c->next = c->n ? heads[0] : HTD_NONE;
 }
 
-static bool block_is_linked(const struct htd_sorted *c)
-{
-	const struct htd_sorted_event *items = c->items;
-	for (uint32_t i = c->next; i != HTD_NONE && items[i].next != HTD_NONE; i = items[i].next)
-		if (htd_key_compare(&items[i].key, &items[items[i].next].key) > 0)
-			return false;
-	return true;
-}
-
 /* Other orders, for example of overlapping calls, are sorted by comparison. */
 static void block_sort(struct htd_sorted *c)
 {
+	struct htd_sorted_event *items = c->items;
+	bool linked = true;
 	block_link(c);
-	if (block_is_linked(c))
+	for (uint32_t i = c->next; linked && i != HTD_NONE && items[i].next != HTD_NONE;
+		i = items[i].next)
+		linked = htd_key_compare(&items[i].key, &items[items[i].next].key) <= 0;
+	if (linked)
 		return;
-	qsort(c->items, c->n, sizeof(*c->items), event_compare);
+	qsort(items, c->n, sizeof(*items), event_compare);
 	for (uint32_t i = 0; i < c->n; i++)
-		c->items[i].next = i + 1 < c->n ? i + 1 : HTD_NONE;
+		items[i].next = i + 1 < c->n ? i + 1 : HTD_NONE;
 	c->next = 0;
-}
-
-static int late_add(struct late_list *late, const struct htd_key *key)
-{
-	if (pm_list_room(&late->keys, late->n, &late->room, sizeof(*key)) < 0)
-		return -ENOMEM;
-	late->keys[late->n++] = *key;
-	return 0;
 }
 
 /*
@@ -137,8 +125,11 @@ static int run_read(struct htd_sorted *c, struct htd_walk *w, const struct htd_k
 		item->seq = w->seq - 1;
 		if (!before->place || htd_key_compare(&key, before) > 0)
 			n++;
-		else if (late && late_add(late, &key) < 0)
-			return -ENOMEM;
+		else if (late) {
+			if (pm_list_room(&late->keys, late->n, &late->room, sizeof(key)) < 0)
+				return -ENOMEM;
+			late->keys[late->n++] = key;
+		}
 		if (htd_key_compare(&key, &newest) > 0)
 			newest = key;
 	}
@@ -170,19 +161,6 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 	return r;
 }
 
-static int late_take(struct htd_order *o, struct late_list *late)
-{
-	if (!late->n)
-		return 0;
-	keys_sort(late->keys, late->n);
-	o->late = calloc(late->n, sizeof(*o->late));
-	if (!o->late)
-		return -ENOMEM;
-	for (o->n_late = 0; o->n_late < late->n; o->n_late++)
-		o->late[o->n_late] = late->keys[o->n_late].place;
-	return 0;
-}
-
 int htd_order_build(struct htd_order *o)
 {
 	struct late_list late = {.keys = NULL};
@@ -192,8 +170,13 @@ int htd_order_build(struct htd_order *o)
 		pm_work_progress(c.run, o->filter.runs->n);
 		r = pm_work_cancelled() ? -ENOMEM : block_read(&c, &late);
 	}
-	if (r == 0)
-		r = late_take(o, &late);
+	if (r == 0 && late.n) {
+		keys_sort(late.keys, late.n);
+		o->late = calloc(late.n, sizeof(*o->late));
+		r = o->late ? 0 : -ENOMEM;
+		for (o->n_late = 0; r == 0 && o->n_late < late.n; o->n_late++)
+			o->late[o->n_late] = late.keys[o->n_late].place;
+	}
 	free(late.keys);
 	free(c.items);
 	return r;

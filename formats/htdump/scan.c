@@ -103,15 +103,6 @@ static bool is_near(const struct htd_scan *c, const struct htd_header *h)
 	return false;
 }
 
-static bool is_near_time(const struct htd_scan *c, uint64_t timestamp)
-{
-	unsigned n = c->n_trusted < HTD_TRUSTED ? c->n_trusted : HTD_TRUSTED;
-	for (unsigned i = 0; i < n; i++)
-		if (near(timestamp, c->trusted[i].timestamp, NEAR_NS))
-			return true;
-	return near(timestamp, c->s->last, NEAR_NS);
-}
-
 /*
  * A call is written when it ends. Next to damage, a call with an end time far from that of other
  * events has a broken duration. True for events that are not calls.
@@ -121,7 +112,13 @@ static bool ends_near(const struct htd_scan *c, const struct htd_event *e)
 	uint64_t duration, thread, end;
 	if (c->n_trusted == 0 || !htd_event_call(e, &duration, &thread))
 		return true;
-	return !__builtin_add_overflow(e->header.timestamp, duration, &end) && is_near_time(c, end);
+	if (__builtin_add_overflow(e->header.timestamp, duration, &end))
+		return false;
+	unsigned n = c->n_trusted < HTD_TRUSTED ? c->n_trusted : HTD_TRUSTED;
+	for (unsigned i = 0; i < n; i++)
+		if (near(end, c->trusted[i].timestamp, NEAR_NS))
+			return true;
+	return near(end, c->s->last, NEAR_NS);
 }
 
 /* Cheap enough for every byte of a damaged range: most fail at the class. */

@@ -7,12 +7,6 @@
 
 #include "formats/common/search.h"
 
-/* The number of gaps that begin before `at`. */
-static size_t gaps_before(const struct htd_stream *s, uint64_t at)
-{
-	return PM_LOWER_BOUND(i, 0, s->n_gaps, s->gaps[i].from < at);
-}
-
 /* The number of turns at or before `at`; the first one always is. */
 static size_t turns_until(const struct htd_stream *s, uint64_t at)
 {
@@ -21,7 +15,8 @@ static size_t turns_until(const struct htd_stream *s, uint64_t at)
 
 static void walk_from(struct htd_walk *w, const struct htd_stream *s, uint64_t at, uint64_t seq)
 {
-	*w = (struct htd_walk){.s = s, .at = at, .seq = seq, .gap = gaps_before(s, at)};
+	*w = (struct htd_walk){.s = s, .at = at, .seq = seq};
+	w->gap = PM_LOWER_BOUND(i, 0, s->n_gaps, s->gaps[i].from < at);
 	w->turn = turns_until(s, at);
 	w->big = s->turns[w->turn - 1].big;
 }
