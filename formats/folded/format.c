@@ -48,13 +48,10 @@ static bool take_count(struct pm_bytes *line, struct count *ret)
 	if (digits == 0 || digits > MOST_DIGITS || !ends_blank)
 		return false;
 	*ret = (struct count){.digits = 0};
-	double scale = 1;
 	for (size_t i = at; i < end; i++) {
 		unsigned digit = line->p[i] - '0';
 		if (i == point)
 			continue;
-		ret->value = ret->value * 10 + digit;
-		scale *= i > point ? 10 : 1;
 		ret->decimals += i > point;
 		if (ret->wide || ret->decimals > 18 ||
 			__builtin_mul_overflow(ret->digits, 10, &ret->digits) ||
