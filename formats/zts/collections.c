@@ -130,21 +130,29 @@ static int trace_profile(
 	return zts_trace_profile(c->self, trace_of(c, i), c->path, ret, err);
 }
 
-/* ---- slow/ and errors/: links to traces ---- */
+/* ---- slow/ and errors/: links to traces; a = enum zts_of ---- */
 
 static int render_link(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct zts_opened *z = doc->text.self;
 	(void)err;
-	pm_text_str(out, "../");
+	pm_text_str(out, doc->text.b == ZTS_OF_WINDOW ? "../../../" : "../");
 	zts_trace_path(z, &z->survey.traces[doc->text.a], out);
 	return 0;
 }
 
-static int link_document(
-	const struct zts_opened *z, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
+/* Traces that were counted, so that they are there. */
+static const struct zts_scope *scope_of(const struct pm_collection *c)
 {
-	struct pm_doc doc = text_doc(z, render_link, trace, 0);
+	const struct zts_scope *scope = NULL;
+	zts_scope_of(c->self, c->a, &scope, NULL);
+	return scope;
+}
+
+static int link_document(
+	const struct pm_collection *c, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
+{
+	struct pm_doc doc = text_doc(scope_of(c)->z, render_link, trace, c->a);
 	doc.kind = PM_DOC_LINK;
 	*ret = (struct pm_named_doc){"", doc};
 	return k == 0;
@@ -152,50 +160,71 @@ static int link_document(
 
 static int slow_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	const struct zts_survey *v;
-	int r = zts_get_survey(c->self, &v, err);
-	*ret = v->n_slow;
+	const struct zts_scope *scope;
+	int r = zts_scope_of(c->self, c->a, &scope, err);
+	*ret = r < 0 ? 0 : scope->n_slow;
 	return r;
 }
 
 static struct pm_bytes slow_name(const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct zts_opened *z = c->self;
+	const struct zts_scope *scope = scope_of(c);
 	pm_text_clear(scratch);
 	pm_text_printf(scratch, "%03u-", i + 1);
-	zts_trace_name(&z->survey.traces[z->survey.slow[i]], scratch);
+	zts_trace_name(&scope->z->survey.traces[scope->slow[i]], scratch);
 	return pm_text_view(scratch);
 }
 
 static int slow_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct zts_opened *z = c->self;
-	return link_document(z, z->survey.slow[i], k, ret);
+	return link_document(c, scope_of(c)->slow[i], k, ret);
 }
 
 static int failed_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	const struct zts_survey *v;
-	int r = zts_get_survey(c->self, &v, err);
-	*ret = v->n_failed;
+	const struct zts_scope *scope;
+	int r = zts_scope_of(c->self, c->a, &scope, err);
+	*ret = r < 0 ? 0 : scope->n_failed;
 	return r;
 }
 
 static struct pm_bytes failed_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct zts_opened *z = c->self;
+	const struct zts_scope *scope = scope_of(c);
 	pm_text_clear(scratch);
-	zts_trace_name(&z->survey.traces[z->survey.failed[i]], scratch);
+	zts_trace_name(&scope->z->survey.traces[scope->failed[i]], scratch);
 	return pm_text_view(scratch);
 }
 
 static int failed_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct zts_opened *z = c->self;
-	return link_document(z, z->survey.failed[i], k, ret);
+	return link_document(c, scope_of(c)->failed[i], k, ret);
+}
+
+static const struct pm_collection links[] = {
+	{.path = "slow",
+		.flat = true,
+		.count = slow_count,
+		.name = slow_name,
+		.document = slow_document},
+	{.path = "errors",
+		.flat = true,
+		.count = failed_count,
+		.name = failed_name,
+		.document = failed_document},
+};
+
+int zts_window_collection(const struct pm_window *window, uint32_t k, struct pm_collection *ret)
+{
+	if (k >= sizeof(links) / sizeof(*links))
+		return 0;
+	*ret = links[k];
+	ret->self = window;
+	ret->a = ZTS_OF_WINDOW;
+	return 1;
 }
 
 /* ---- the lists ---- */
@@ -235,17 +264,7 @@ static int add_store(struct zts_opened *z, uint32_t s)
 
 static int list_collections(struct zts_opened *z)
 {
-	static const struct pm_collection slow = {.path = "slow",
-		.flat = true,
-		.count = slow_count,
-		.name = slow_name,
-		.document = slow_document};
-	static const struct pm_collection failed = {.path = "errors",
-		.flat = true,
-		.count = failed_count,
-		.name = failed_name,
-		.document = failed_document};
-	int r = add_collection(z, slow) ?: add_collection(z, failed);
+	int r = add_collection(z, links[0]) ?: add_collection(z, links[1]);
 	for (uint32_t s = 0; s < z->stores.n && r == 0; s++)
 		r = add_store(z, s);
 	return r;
@@ -273,20 +292,24 @@ static int add_document(struct zts_opened *z, const char *path, struct pm_doc do
 
 int zts_list_documents(struct zts_opened *z)
 {
-	struct pm_table traces = zts_table(z, ZTS_TABLE_TRACES);
-	struct pm_table methods = zts_table(z, ZTS_TABLE_METHODS);
+	struct pm_table traces = zts_table(z, ZTS_OF_RUN, ZTS_TABLE_TRACES);
+	struct pm_table methods = zts_table(z, ZTS_OF_RUN, ZTS_TABLE_METHODS);
 	int r = add_document(z, "traces.csv", pm_doc_csv(traces))
 		?: add_document(z, "traces.tsv", pm_doc_tsv(traces))
-		?: add_document(z, "requests.csv", pm_doc_csv(zts_requests_table(z)))
+		?: add_document(z, "requests.csv", pm_doc_csv(zts_requests_table(z, ZTS_OF_RUN)))
 		?: add_document(z, "methods.csv", pm_doc_csv(methods))
 		?: add_document(z, "methods.tsv", pm_doc_tsv(methods))
 		?: add_document(z, "attributes.csv",
-			   pm_doc_csv(zts_table(z, ZTS_TABLE_ATTRIBUTES)))
+			   pm_doc_csv(zts_table(z, ZTS_OF_RUN, ZTS_TABLE_ATTRIBUTES)))
 		?: add_document(z, "statements.csv",
-			   pm_doc_csv(zts_table(z, ZTS_TABLE_STATEMENTS)))
+			   pm_doc_csv(zts_table(z, ZTS_OF_RUN, ZTS_TABLE_STATEMENTS)))
 		?: add_document(z, "exceptions.csv",
-			   pm_doc_csv(zts_table(z, ZTS_TABLE_EXCEPTIONS)))
-		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_spans_table(z)));
+			   pm_doc_csv(zts_table(z, ZTS_OF_RUN, ZTS_TABLE_EXCEPTIONS)))
+		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_raw_spans_table(z)));
+	if (r == 0)
+		r = add_document(z, "spans.csv", pm_doc_csv(zts_spans_table(z, ZTS_OF_RUN)));
+	if (r == 0)
+		z->documents[z->n_documents - 1].unlisted = true;
 	for (uint32_t s = 0; s < z->stores.n && r == 0; s++) {
 		const char *number = z->stores.items[s].number;
 		r = add_document(z, pm_arena_printf(&z->arena, "stores/%s/chunks.csv", number),

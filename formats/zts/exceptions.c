@@ -41,17 +41,22 @@ static void count(struct zts_thrown *item, const struct zts_thrown *more)
 		item->last_ns = more->last_ns;
 }
 
-/* Class and message of an exception; if the index lacks it, its id. */
+void zts_exception_names(
+	const struct zts_texts *t, uint64_t id, struct pm_text *class, struct pm_text *message)
+{
+	struct zts_exception x;
+	if (zts_exception_find(t, id, &x)) {
+		zts_name_string(t, x.class_id, class);
+		zts_name_string(t, x.message_id, message);
+	} else {
+		zts_name_unknown(t, id, class);
+	}
+}
+
 static int join_names(const struct zts_texts *t, uint64_t id, struct pm_text *out)
 {
 	struct pm_text class = {.p = NULL}, message = {.p = NULL};
-	struct zts_exception x;
-	if (zts_exception_find(t, id, &x)) {
-		zts_name_string(t, x.class_id, &class);
-		zts_name_string(t, x.message_id, &message);
-	} else {
-		zts_name_unknown(t, id, &class);
-	}
+	zts_exception_names(t, id, &class, &message);
 	zts_attr_join(out, pm_text_view(&class), pm_text_view(&message));
 	pm_text_end(&class, out);
 	pm_text_end(&message, out);

@@ -31,6 +31,11 @@ struct zts_moment {
 	bool error;
 };
 
+/* Appends class and message of an exception; if the index lacks it, its id in place of the class.
+ */
+void zts_exception_names(
+	const struct zts_texts *t, uint64_t id, struct pm_text *class, struct pm_text *message);
+
 /* Adds those of a trace. Texts go to `arena`. 0 or -ENOMEM. */
 int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
 	const struct zts_tree *tree, const struct zts_moment *moment, struct pm_arena *arena);

@@ -121,8 +121,9 @@ static const struct pm_note notes[] = {
 	{"statements.csv",
 		"SQL by text, with ? for literals: calls, errors, time, the slowest trace"},
 	{"exceptions.csv", "every exception: count, first and last time, first trace"},
-	{"slow", "links to the longest traces"},
-	{"errors", "links to the traces with an error"},
+	{"spans.csv",
+		"attributes and exceptions of every call, with its times; by name, not listed"},
+	{"slow errors", "links to the longest traces; links to the traces with an error"},
 	{"stores", "each store: its chunks, its texts, and a directory for each trace"},
 	{NULL, NULL},
 };

@@ -18,7 +18,16 @@ static int build_survey(void *context, struct pm_error *err)
 {
 	struct zts_opened *z = context;
 	bool adds_up = __atomic_load_n(&z->adds_up, __ATOMIC_RELAXED);
-	return zts_survey_build(&z->survey, &z->stores, adds_up ? &z->early : NULL, err);
+	const struct zts_survey *v = &z->survey;
+	int r = zts_survey_build(&z->survey, &z->stores, adds_up ? &z->early : NULL, err);
+	z->whole = (struct zts_scope){.z = z,
+		.end = v->n,
+		.slow = v->slow,
+		.n_slow = v->n_slow,
+		.failed = v->failed,
+		.n_failed = v->n_failed,
+		.requests = &z->requests};
+	return r;
 }
 
 int zts_get_survey(const struct zts_opened *z, const struct zts_survey **ret, struct pm_error *err)

@@ -11,15 +11,27 @@
 
 enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 
+/* Traces that tables are of. */
+struct zts_scope {
+	const struct zts_opened *z;
+	uint32_t first, end;    /* numbers of traces: those that begin in it */
+	const uint32_t *slow;   /* the longest, longest first */
+	const uint32_t *failed; /* those with an error, in time order */
+	uint32_t n_slow, n_failed;
+	struct pm_part *requests; /* see zts_requests_table */
+	struct pm_part *carried;  /* see zts_get_carried; NULL: that of the aggregate */
+};
+
 struct zts_opened {
 	struct zts_stores stores;
 	struct pm_lazy survey_once, aggregate_once, samples_once, damage_once, facts_once;
 	int adds_up; /* atomic: a caller that waits for the survey needs the sums, too */
 	struct zts_early *early;        /* of the survey, until the sums are there */
 	struct zts_survey survey;       /* see zts_get_survey */
+	struct zts_scope whole;         /* made with it */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
 	struct zts_samples samples;     /* see zts_get_samples */
-	struct pm_part requests;        /* see zts_requests_table */
+	struct pm_part requests;        /* of all traces */
 	struct pm_damages damages;
 	struct pm_named_doc *documents;
 	size_t n_documents, documents_room;
@@ -51,6 +63,22 @@ const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store)
 /* damage.c: reads everything. */
 int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 
+/*
+ * window_traces.c: what `self` of a table or collection is, and therefore which traces it has: all
+ * (of struct zts_opened), or those that begin in a window (of struct pm_window).
+ */
+enum zts_of { ZTS_OF_RUN, ZTS_OF_WINDOW };
+
+int zts_scope_of(const void *self, uint64_t of, const struct zts_scope **ret, struct pm_error *err);
+
+/* What the calls of these traces carry; sorted. */
+struct zts_carried {
+	const struct zts_attributes *attributes, *statements;
+	const struct zts_exceptions *exceptions;
+};
+
+int zts_get_carried(const struct zts_scope *scope, struct zts_carried *ret, struct pm_error *err);
+
 /* tables.c, raw.c: tables at fixed paths below the root. */
 enum zts_table {
 	ZTS_TABLE_TRACES,
@@ -60,7 +88,7 @@ enum zts_table {
 	ZTS_TABLE_EXCEPTIONS,
 };
 
-struct pm_table zts_table(const struct zts_opened *z, enum zts_table which);
+struct pm_table zts_table(const void *self, enum zts_of of, enum zts_table which);
 
 /* The columns of traces.csv, and a row of it; the survey is there. */
 int zts_traces_columns(const struct zts_opened *z, struct pm_table *table, struct pm_error *err);
@@ -78,12 +106,15 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 int zts_call_path(
 	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err);
 
-/* windows.c: pm_profile_ops.window_document */
-int zts_window_document(const struct pm_profile *p, const struct pm_window *window, uint32_t k,
-	struct pm_named_doc *ret, struct pm_error *err);
+/* windows.c, collections.c, sections.c: pm_profile_ops.window_document … */
+enum { ZTS_WINDOW_METHODS, ZTS_WINDOW_TRACES }; /* pm_window.parts */
+int zts_window_document(const struct pm_window *window, uint32_t k, struct pm_named_doc *ret);
+int zts_window_collection(const struct pm_window *window, uint32_t k, struct pm_collection *ret);
+int zts_window_section(const struct pm_window *window, uint32_t k, struct pm_section *ret);
 
-struct pm_table zts_requests_table(const struct zts_opened *z); /* requests.c */
-struct pm_table zts_spans_table(const struct zts_opened *z);
+struct pm_table zts_requests_table(const void *self, enum zts_of of); /* requests.c */
+struct pm_table zts_spans_table(const void *self, enum zts_of of);    /* spans.c */
+struct pm_table zts_raw_spans_table(const struct zts_opened *z);
 struct pm_table zts_chunks_table(const struct zts_opened *z, uint32_t store);
 struct pm_table zts_strings_table(const struct zts_opened *z, uint32_t store);
 

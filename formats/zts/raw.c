@@ -83,7 +83,7 @@ static const struct pm_table_type spans_type = {.next = spans_next};
 static const struct pm_table_type chunks_type = {.next = chunks_next};
 static const struct pm_table_type strings_type = {.next = strings_next};
 
-struct pm_table zts_spans_table(const struct zts_opened *z)
+struct pm_table zts_raw_spans_table(const struct zts_opened *z)
 {
 	struct pm_table table = {
 		&spans_type, span_columns, sizeof(span_columns) / sizeof(span_columns[0]), z};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 
 /* ---- calls ---- */
 
@@ -78,6 +79,7 @@ static int read_tree(struct zts_reader *r, uint32_t place, struct pm_error *err)
 {
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	uint64_t n = r->s->first[place + 1] - r->s->first[place];
 	const struct zts_payload *own;
 	int e = hold(r, place, &own, err);
 	const struct zts_parts parts = {
@@ -86,26 +88,32 @@ static int read_tree(struct zts_reader *r, uint32_t place, struct pm_error *err)
 		e = zts_tree_read(r->s->visits.stores, &parts, &r->tree, err);
 	if (own)
 		zts_payload_free(own);
+	if (e == 0 && r->tree.n != n)
+		e = pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
+			"the trace has changed");
 	return e;
 }
 
 int zts_reader_read(struct zts_reader *r, uint32_t place, struct pm_error *err)
 {
-	const struct zts_survey *v = &r->z->survey;
-	uint64_t n = r->s->first[place + 1] - r->s->first[place];
 	int e = read_tree(r, place, err);
-	if (e < 0)
-		return e;
-	if (r->tree.n != n)
-		e = -EIO;
-	else if (pm_list_room(&r->found, (size_t)n, &r->room, sizeof(*r->found)) < 0 ||
-		zts_samples_contexts(r->s, &r->z->stores, &r->tree, r->found) < 0)
-		e = -ENOMEM;
-	if (e < 0)
-		pm_error_set(err, e, "traces.dat",
-			v->parts[v->traces[v->by_store[place]].part].data_offset,
-			e == -EIO ? "the trace has changed" : "no memory for a trace");
+	if (e == 0 &&
+		(pm_list_room(&r->found, r->tree.n, &r->room, sizeof(*r->found)) < 0 ||
+			zts_samples_contexts(r->s, &r->z->stores, &r->tree, r->found) < 0))
+		e = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
 	return e;
+}
+
+int zts_reader_trace(struct zts_reader *r, uint32_t trace, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	uint32_t store = v->traces[trace].store;
+	uint32_t place = PM_LOWER_BOUND(
+		i, v->first_of[store], v->first_of[store + 1], v->by_store[i] < trace);
+	if (r->s->first[place] == r->s->first[place + 1])
+		return 0;
+	int e = read_tree(r, place, err);
+	return e < 0 ? e : 1;
 }
 
 int zts_reader_init(struct zts_reader *r, const struct zts_opened *z, struct pm_error *err)

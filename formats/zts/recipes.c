@@ -119,7 +119,9 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 	if (thrown)
 		pm_text_str(out,
 			"  Which exceptions were thrown most often, and in which trace first?\n"
-			"$ head exceptions.csv\n");
+			"$ head exceptions.csv\n"
+			"  Which calls threw them, and when? (spans.csv has attributes, too)\n"
+			"$ grep ',exception,' spans.csv | head\n");
 	if ((r = zts_get_aggregate(z, &a, err)) < 0)
 		return r;
 	if (a->statements.texts.n > 0)

@@ -89,20 +89,21 @@ static void add_request(const struct zts_survey *v, const struct zts_trace *t,
 
 /* ---- all requests ---- */
 
-static int count_all(
-	struct requests *q, struct zts_opened *z, const struct zts_survey *v, struct pm_error *err)
+static int count_all(struct requests *q, const struct zts_scope *scope, struct pm_error *err)
 {
+	const struct zts_survey *v = &scope->z->survey;
 	uint32_t names[N_TELLING];
 	struct pm_text text = {.p = NULL};
 	int r = 0;
 	for (size_t i = 0; i < N_TELLING; i++)
 		names[i] = pm_strtab_find(&v->attr_names.texts, pm_bytes_of(telling[i]));
-	for (uint32_t i = 0; i < v->n && r == 0; i++) {
+	for (uint32_t i = scope->first; i < scope->end && r == 0; i++) {
 		const struct zts_trace *t = &v->traces[i];
 		const struct zts_texts *texts;
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			r = -ENOMEM;
-		else if ((r = zts_store_texts(&z->stores.items[t->store], &texts, err)) == 0) {
+		else if ((r = zts_store_texts(&scope->z->stores.items[t->store], &texts, err)) ==
+			0) {
 			pm_text_clear(&text);
 			add_request(v, t, texts, names, &text);
 			const struct zts_moment moment = {.trace = i, .error = t->error};
@@ -117,12 +118,8 @@ static int count_all(
 
 static int fill(void *owner, void *part, struct pm_error *err)
 {
-	struct zts_opened *z = owner;
 	struct requests *q = part;
-	const struct zts_survey *v;
-	int r = zts_get_survey(z, &v, err);
-	if (r == 0)
-		r = count_all(q, z, v, err);
+	int r = count_all(q, owner, err);
 	return r < 0 ? r : zts_attributes_sort(&q->sums, true);
 }
 
@@ -143,20 +140,23 @@ static const char *const columns[] = {
 
 static int requests_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	struct zts_opened *z = (struct zts_opened *)(uintptr_t)rows->table->self;
+	const struct zts_scope *scope;
 	const struct requests *q;
-	int r = pm_part_get(&z->requests, &requests_part, z, &q, err);
+	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
+	if (r == 0)
+		r = pm_part_get(scope->requests, &requests_part, (void *)(uintptr_t)scope, &q, err);
 	if (r < 0 || rows->at >= q->sums.texts.n)
 		return r;
 	const struct zts_attr_sums *sums = &q->sums.items[rows->at++];
 	cells[0] = pm_cell_u64(sums->traces);
 	cells[1] = pm_cell_u64(sums->trace_errors);
-	*zts_put_times(z, sums, rows, &cells[2]) = pm_cell_text(sums->value);
+	*zts_put_times(scope->z, sums, rows, &cells[2]) = pm_cell_text(sums->value);
 	return 1;
 }
 
-struct pm_table zts_requests_table(const struct zts_opened *z)
+struct pm_table zts_requests_table(const void *self, enum zts_of of)
 {
 	static const struct pm_table_type type = {.next = requests_next};
-	return (struct pm_table){&type, columns, sizeof(columns) / sizeof(*columns), .self = z};
+	return (struct pm_table){
+		&type, columns, sizeof(columns) / sizeof(*columns), .self = self, .a = of};
 }

@@ -22,18 +22,20 @@ static void add_stamp(struct pm_text *out, uint64_t ns)
 
 static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_survey *v;
-	int r = zts_get_survey(rows->table->self, &v, err);
+	const struct zts_scope *scope;
+	const struct pm_window *window = rows->table->a == ZTS_OF_WINDOW ? rows->table->self : NULL;
+	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
 	if (r < 0 || rows->at > 0)
 		return r;
+	const struct zts_survey *v = &scope->z->survey;
 	rows->at++;
-	cells[0] = pm_cell_u64(v->n);
-	cells[1] = pm_cell_u64(v->n_failed);
+	cells[0] = pm_cell_u64(scope->end - scope->first);
+	cells[1] = pm_cell_u64(scope->n_failed);
 	cells[2] = pm_cell_u64(v->n_stores);
 	if (v->n) {
-		add_stamp(rows->scratch, v->origin_ns);
+		add_stamp(rows->scratch, window ? window->start_ns : v->origin_ns);
 		pm_text_str(rows->scratch, " to ");
-		add_stamp(rows->scratch, v->end_ns);
+		add_stamp(rows->scratch, window ? window->end_ns : v->end_ns);
 		pm_text_str(rows->scratch, " UTC");
 	}
 	cells[3] = pm_cell_text(pm_text_view(rows->scratch));
@@ -74,13 +76,13 @@ static void add_what(const struct zts_opened *z, const struct zts_survey *v,
 
 static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_opened *z = rows->table->self;
-	const struct zts_survey *v;
-	int r = zts_get_survey(z, &v, err);
-	if (r < 0 || rows->at >= v->n_slow)
+	const struct zts_scope *scope;
+	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
+	if (r < 0 || rows->at >= scope->n_slow)
 		return r;
-	const struct zts_trace *t = &v->traces[v->slow[rows->at++]];
-	add_what(z, v, t, rows->scratch);
+	const struct zts_survey *v = &scope->z->survey;
+	const struct zts_trace *t = &v->traces[scope->slow[rows->at++]];
+	add_what(scope->z, v, t, rows->scratch);
 	cells[0] = pm_cell_u64(rows->at);
 	cells[1] = t->duration_ns == PM_NO_TIME ? pm_cell_empty() : pm_cell_u64(t->duration_ns);
 	cells[2] = pm_cell_u64(t->calls);
@@ -93,11 +95,14 @@ static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 
 static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(rows->table->self, &a, err);
-	if (r < 0 || rows->at >= a->exceptions.texts.n)
+	const struct zts_scope *scope;
+	struct zts_carried carried;
+	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
+	if (r == 0)
+		r = zts_get_carried(scope, &carried, err);
+	if (r < 0 || rows->at >= carried.exceptions->texts.n)
 		return r;
-	const struct zts_thrown *thrown = &a->exceptions.items[rows->at++];
+	const struct zts_thrown *thrown = &carried.exceptions->items[rows->at++];
 	pm_text_bytes(rows->scratch, thrown->class);
 	if (thrown->message.len) {
 		pm_text_str(rows->scratch, ": ");
@@ -108,8 +113,7 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	return 1;
 }
 
-int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-	struct pm_error *err)
+static struct pm_section section(const void *self, enum zts_of of, uint32_t k)
 {
 	static const char *const traces[] = {"traces", "errors", "stores", "from and to"};
 	static const char *const slow[] = {
@@ -117,15 +121,31 @@ int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size
 	static const char *const exceptions[] = {"count", "class and message"};
 	static const struct pm_table_type types[ZTS_N_SECTIONS] = {
 		{.next = traces_next}, {.next = slow_next}, {.next = exceptions_next}};
-	struct zts_opened *z = zts_opened_of(p);
 	const struct pm_section all[ZTS_N_SECTIONS] = {
-		{"Traces", {&types[0], traces, 4, z, 0, 0, 0}},
-		{"Slowest traces (the directories of slow/)", {&types[1], slow, 5, z, 0, 0, 0}},
+		{of == ZTS_OF_RUN ? "Traces" : "Traces that begin in this time",
+			{&types[0], traces, 4, self, of, 0, 0}},
+		{"Slowest traces (the directories of slow/)", {&types[1], slow, 5, self, of, 0, 0}},
 		{"Most frequent exceptions (exceptions.csv)",
-			{&types[2], exceptions, 2, z, 0, 0, 0}},
+			{&types[2], exceptions, 2, self, of, 0, 0}},
 	};
+	return all[k];
+}
+
+int zts_window_section(const struct pm_window *window, uint32_t k, struct pm_section *ret)
+{
+	if (k >= ZTS_N_SECTIONS)
+		return 0;
+	*ret = section(window, ZTS_OF_WINDOW, k);
+	return 1;
+}
+
+int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	struct zts_opened *z = zts_opened_of(p);
 	(void)err;
-	memcpy(z->sections, all, sizeof(all));
+	for (uint32_t k = 0; k < ZTS_N_SECTIONS; k++)
+		z->sections[k] = section(z, ZTS_OF_RUN, k);
 	*ret = z->sections;
 	*ret_n = ZTS_N_SECTIONS;
 	return 0;

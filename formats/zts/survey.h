@@ -44,7 +44,7 @@ struct zts_survey {
 	size_t n_parts, part_room;
 	uint32_t *by_store; /* traces, those of a store together, in time order */
 	uint32_t *first_of; /* n_stores + 1 places in by_store */
-	uint32_t *slow;     /* the longest, longest first */
+	uint32_t *slow;     /* longest first: the first n_slow are shown */
 	uint32_t n_slow;
 	uint32_t *failed; /* those with an error, in time order */
 	uint32_t n_failed;
@@ -70,6 +70,13 @@ void zts_survey_done(struct zts_survey *v);
 
 /* A step of zts_survey_build: sorts the traces and makes the lists of them. */
 int zts_survey_order(struct zts_survey *v, struct pm_error *err);
+
+/*
+ * Numbers of the traces [first, end), longest first, in `ret`, which has room for all of them; the
+ * first `*ret_n` are to be shown. 0 or -ENOMEM.
+ */
+int zts_survey_list_slow(
+	const struct zts_survey *v, uint32_t first, uint32_t end, uint32_t *ret, uint32_t *ret_n);
 
 /* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, without unknown parts. */
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out);

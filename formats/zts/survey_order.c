@@ -84,18 +84,24 @@ static int list_stores(struct zts_survey *v)
 	return 0;
 }
 
+int zts_survey_list_slow(
+	const struct zts_survey *v, uint32_t first, uint32_t end, uint32_t *ret, uint32_t *ret_n)
+{
+	for (uint32_t i = first; i < end; i++)
+		ret[i - first] = i;
+	*ret_n = end - first < SLOWEST ? end - first : SLOWEST;
+	return pm_sort_with(ret, end - first, sizeof(*ret), by_length, (void *)(uintptr_t)v);
+}
+
 /* Lists the traces in each order; they are in order of time already. 0 or -ENOMEM. */
 static int list_traces(struct zts_survey *v)
 {
 	for (uint32_t i = 0; i < v->n; i++)
-		v->by_store[i] = v->slow[i] = i;
+		v->by_store[i] = i;
 	int r = number_twins(v, v->by_store);
 	if (r == 0)
 		r = list_stores(v);
-	if (r == 0)
-		r = pm_sort_with(v->slow, v->n, sizeof(*v->slow), by_length, v);
-	v->n_slow = v->n < SLOWEST ? v->n : SLOWEST;
-	return r;
+	return r < 0 ? r : zts_survey_list_slow(v, 0, v->n, v->slow, &v->n_slow);
 }
 
 static void list_failed(struct zts_survey *v)

@@ -156,25 +156,37 @@ struct pm_cell *zts_put_times(const struct zts_opened *z, const struct zts_attr_
 	return cells + 5;
 }
 
+static int get_carried(const struct pm_rows *rows, const struct zts_opened **ret_z,
+	struct zts_carried *ret, struct pm_error *err)
+{
+	const struct zts_scope *scope;
+	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
+	if (r < 0)
+		return r;
+	*ret_z = scope->z;
+	return zts_get_carried(scope, ret, err);
+}
+
 /* The cells before the value; returns the next one. */
-static struct pm_cell *put_sums(
-	const struct zts_attr_sums *sums, struct pm_rows *rows, struct pm_cell *cells)
+static struct pm_cell *put_sums(const struct zts_opened *z, const struct zts_attr_sums *sums,
+	struct pm_rows *rows, struct pm_cell *cells)
 {
 	cells[0] = pm_cell_u64(sums->traces);
 	cells[1] = pm_cell_u64(sums->trace_errors);
 	cells[2] = pm_cell_u64(sums->calls);
 	cells[3] = pm_cell_u64(sums->errors);
-	return zts_put_times(rows->table->self, sums, rows, &cells[4]);
+	return zts_put_times(z, sums, rows, &cells[4]);
 }
 
 static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(rows->table->self, &a, err);
-	if (r < 0 || rows->at >= a->attributes.texts.n)
+	const struct zts_opened *z;
+	struct zts_carried carried;
+	int r = get_carried(rows, &z, &carried, err);
+	if (r < 0 || rows->at >= carried.attributes->texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &a->attributes.items[rows->at++];
-	struct pm_cell *next = put_sums(sums, rows, cells);
+	const struct zts_attr_sums *sums = &carried.attributes->items[rows->at++];
+	struct pm_cell *next = put_sums(z, sums, rows, cells);
 	next[0] = pm_cell_lasting(sums->key);
 	next[1] = pm_cell_text(sums->value);
 	return 1;
@@ -182,12 +194,13 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 
 static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(rows->table->self, &a, err);
-	if (r < 0 || rows->at >= a->statements.texts.n)
+	const struct zts_opened *z;
+	struct zts_carried carried;
+	int r = get_carried(rows, &z, &carried, err);
+	if (r < 0 || rows->at >= carried.statements->texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &a->statements.items[rows->at++];
-	*put_sums(sums, rows, cells) = pm_cell_text(sums->value);
+	const struct zts_attr_sums *sums = &carried.statements->items[rows->at++];
+	*put_sums(z, sums, rows, cells) = pm_cell_text(sums->value);
 	return 1;
 }
 
@@ -195,12 +208,12 @@ static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 
 static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_opened *z = rows->table->self;
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(z, &a, err);
-	if (r < 0 || rows->at >= a->exceptions.texts.n)
+	const struct zts_opened *z;
+	struct zts_carried carried;
+	int r = get_carried(rows, &z, &carried, err);
+	if (r < 0 || rows->at >= carried.exceptions->texts.n)
 		return r;
-	const struct zts_thrown *thrown = &a->exceptions.items[rows->at++];
+	const struct zts_thrown *thrown = &carried.exceptions->items[rows->at++];
 	const struct zts_survey *v = &z->survey;
 	zts_trace_path(z, &v->traces[thrown->trace], rows->scratch);
 	cells[0] = pm_cell_u64(thrown->count);
@@ -218,7 +231,7 @@ static const struct pm_table_type attributes_type = {.next = attributes_next};
 static const struct pm_table_type statements_type = {.next = statements_next};
 static const struct pm_table_type exceptions_type = {.next = exceptions_next};
 
-struct pm_table zts_table(const struct zts_opened *z, enum zts_table which)
+struct pm_table zts_table(const void *self, enum zts_of of, enum zts_table which)
 {
 	static const struct pm_table tables[] = {
 		[ZTS_TABLE_TRACES] = {&traces_type, NULL, 0},
@@ -231,6 +244,7 @@ struct pm_table zts_table(const struct zts_opened *z, enum zts_table which)
 			COUNT(exception_columns)},
 	};
 	struct pm_table table = tables[which];
-	table.self = z;
+	table.self = self;
+	table.a = of;
 	return table;
 }

@@ -305,7 +305,7 @@ static int build(void *context, struct pm_error *err)
 	r = b.items && b.runs ? add_contexts(&b, err) : pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		r = count_calls(&b, err);
-	if (r == 0 && (r = finish(&b, b.window->part)) < 0)
+	if (r == 0 && (r = finish(&b, &b.window->parts[ZTS_WINDOW_METHODS])) < 0)
 		pm_error_plain(err, r);
 	building_done(&b);
 	return r;
@@ -314,7 +314,8 @@ static int build(void *context, struct pm_error *err)
 int zts_window_methods_get(
 	const struct pm_window *window, const struct zts_window_methods **ret, struct pm_error *err)
 {
-	int r = pm_lazy_get(window->part->once, build, (void *)(uintptr_t)window, err);
-	*ret = r < 0 ? NULL : window->part->data;
+	struct pm_window_part *part = &window->parts[ZTS_WINDOW_METHODS];
+	int r = pm_lazy_get(part->once, build, (void *)(uintptr_t)window, err);
+	*ret = r < 0 ? NULL : part->data;
 	return r;
 }

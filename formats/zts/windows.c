@@ -73,18 +73,27 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 
-int zts_window_document(const struct pm_profile *p, const struct pm_window *window, uint32_t k,
-	struct pm_named_doc *ret, struct pm_error *err)
+int zts_window_document(const struct pm_window *w, uint32_t k, struct pm_named_doc *ret)
 {
-	static const char *const paths[] = {
-		"traces.csv", "traces.tsv", "methods.csv", "methods.tsv"};
-	struct pm_table table =
-		zts_table(zts_opened_of(p), k < 2 ? ZTS_TABLE_TRACES : ZTS_TABLE_METHODS);
-	(void)err;
-	if (k >= sizeof(paths) / sizeof(*paths))
+	struct pm_table traces = zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_TRACES);
+	struct pm_table methods = zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_METHODS);
+	traces.type = &traces_type;
+	methods.type = &methods_type;
+	const struct pm_named_doc docs[] = {
+		{"traces.csv", pm_doc_csv(traces)},
+		{"traces.tsv", pm_doc_tsv(traces)},
+		{"methods.csv", pm_doc_csv(methods)},
+		{"methods.tsv", pm_doc_tsv(methods)},
+		{"requests.csv", pm_doc_csv(zts_requests_table(w, ZTS_OF_WINDOW))},
+		{"attributes.csv", pm_doc_csv(zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_ATTRIBUTES))},
+		{"statements.csv", pm_doc_csv(zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_STATEMENTS))},
+		{"exceptions.csv", pm_doc_csv(zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_EXCEPTIONS))},
+		{.path = "spans.csv",
+			.doc = pm_doc_csv(zts_spans_table(w, ZTS_OF_WINDOW)),
+			.unlisted = true},
+	};
+	if (k >= sizeof(docs) / sizeof(*docs))
 		return 0;
-	table.type = k < 2 ? &traces_type : &methods_type;
-	table.self = window;
-	*ret = (struct pm_named_doc){paths[k], k % 2 ? pm_doc_tsv(table) : pm_doc_csv(table)};
+	*ret = docs[k];
 	return 1;
 }

@@ -132,14 +132,15 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 	int r = table->type->end ? table->type->end(table, &end, err) : 0;
 	if (r < 0)
 		return r;
-	bool whole = !table->type->dense || table->piece || end <= at || end - at < 2 * SEGMENT;
-	job->n = whole ? 1 : (size_t)((end - at + SEGMENT - 1) / SEGMENT);
+	uint64_t piece = table->piece ? table->piece : SEGMENT;
+	bool whole = !table->type->dense || end <= at || (end - at) / 2 < piece;
+	job->n = whole ? 1 : (size_t)((end - at - 1) / piece + 1);
 	job->segments = calloc(job->n, sizeof(*job->segments));
 	if (!job->segments)
 		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < job->n; i++) {
-		job->segments[i].from = at + i * SEGMENT;
-		job->segments[i].to = i + 1 < job->n ? at + (i + 1) * SEGMENT : UINT64_MAX;
+		job->segments[i].from = at + i * piece;
+		job->segments[i].to = i + 1 < job->n ? at + (i + 1) * piece : UINT64_MAX;
 	}
 	return 0;
 }

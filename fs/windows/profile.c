@@ -171,10 +171,14 @@ struct window {
 	struct pm_metrics metrics;
 	struct pm_metric metric_list[PM_CALLS_MOST_METRICS]; /* of metrics, if they are times */
 	struct pm_window window;
-	struct pm_window_part part; /* of the window */
-	struct pm_lazy part_once;
-	struct pm_named_doc *documents; /* that only the format has */
-	size_t n_documents, room_documents;
+	struct pm_window_part parts[PM_WINDOW_PARTS]; /* of the window */
+	struct pm_lazy part_once[PM_WINDOW_PARTS];
+	/* That only the format has. */
+	struct pm_named_doc *documents;
+	struct pm_collection *collections;
+	struct pm_section *sections;
+	size_t n_documents, room_documents, n_collections, room_collections, n_sections,
+		room_sections;
 	struct pm_lazy once; /* guards the following */
 	struct pmfs_contents c;
 	uint64_t bytes;
@@ -314,6 +318,26 @@ static int get_documents(const struct pm_profile *p, const struct pm_named_doc *
 	return 0;
 }
 
+static int get_collections(const struct pm_profile *p, const struct pm_collection **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	const struct window *w = p->self;
+	(void)err;
+	*ret = w->collections;
+	*ret_n = w->n_collections;
+	return 0;
+}
+
+static int get_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct window *w = p->self;
+	(void)err;
+	*ret = w->sections;
+	*ret_n = w->n_sections;
+	return 0;
+}
+
 static int get_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
@@ -332,17 +356,23 @@ static bool has_changed(const struct pm_profile *p)
 static uint64_t memory(const struct pm_profile *p)
 {
 	const struct window *w = p->self;
-	return sizeof(*w) + __atomic_load_n(&w->bytes, __ATOMIC_ACQUIRE);
+	uint64_t bytes = sizeof(*w) + __atomic_load_n(&w->bytes, __ATOMIC_ACQUIRE);
+	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
+		bytes += __atomic_load_n(&w->parts[i].bytes, __ATOMIC_RELAXED);
+	return bytes;
 }
 
 static void window_close(struct pm_profile *p)
 {
 	struct window *w = p->self;
-	if (w->part.data)
-		w->part.free(w->part.data);
+	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
+		if (w->parts[i].data)
+			w->parts[i].free(w->parts[i].data);
 	contents_drop(&w->c);
 	pm_text_done(&w->title);
 	free(w->documents);
+	free(w->collections);
+	free(w->sections);
 	free(w);
 }
 
@@ -369,6 +399,8 @@ static const struct pm_profile_ops ops_without_threads = {
 	.run_costs = run_costs,
 	.span = get_span,
 	.documents = get_documents,
+	.collections = get_collections,
+	.sections = get_sections,
 	.damage = get_damage,
 	.close = window_close,
 	.memory = memory,
@@ -410,29 +442,39 @@ static int has_all(const struct pm_window *window, struct pm_error *err)
 	return r < 0 ? r : pmfs_cut_is_whole(&w->c.cuts[0], w->c.x->traces[w->c.first].n);
 }
 
-static int list_documents(struct window *w, struct pm_error *err)
+/* Documents, collections and sections that only the format has. */
+static int list_own(struct window *w)
 {
-	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_profile_ops *own = w->c.x->profile->ops;
 	struct pm_named_doc doc;
-	int r = 0;
-	w->window = (struct pm_window){.run = run,
+	struct pm_collection collection;
+	struct pm_section section;
+	w->window = (struct pm_window){.run = w->c.x->profile,
 		.profile = &w->profile,
 		.start_ns = w->c.span.start,
 		.end_ns = w->c.span.end,
 		.is_last = w->c.span.is_last,
 		.records = get_records,
 		.has_all = has_all,
-		.part = &w->part};
-	for (uint32_t k = 0; run->ops->window_document; k++) {
-		r = run->ops->window_document(run, &w->window, k, &doc, err);
-		if (r <= 0)
-			break;
-		if (pm_list_room(&w->documents, w->n_documents, &w->room_documents, sizeof(doc)) <
-			0)
-			return pm_error_plain(err, -ENOMEM);
+		.parts = w->parts};
+	if (!own->window_document)
+		return 0;
+	for (uint32_t k = 0; own->window_document(&w->window, k, &doc); k++) {
+		if (pm_list_room(&w->documents, k, &w->room_documents, sizeof(doc)) < 0)
+			return -ENOMEM;
 		w->documents[w->n_documents++] = doc;
 	}
-	return r;
+	for (uint32_t k = 0; own->window_collection(&w->window, k, &collection); k++) {
+		if (pm_list_room(&w->collections, k, &w->room_collections, sizeof(collection)) < 0)
+			return -ENOMEM;
+		w->collections[w->n_collections++] = collection;
+	}
+	for (uint32_t k = 0; own->window_section(&w->window, k, &section); k++) {
+		if (pm_list_room(&w->sections, k, &w->room_sections, sizeof(section)) < 0)
+			return -ENOMEM;
+		w->sections[w->n_sections++] = section;
+	}
+	return 0;
 }
 
 /* Times, or the run's own quantities: what leads the run leads its windows. */
@@ -470,7 +512,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		return pm_error_plain(err, -ENOMEM);
 	w->c = (struct pmfs_contents){
 		.x = x, .span = *span, .first = first, .n = n, .damage = PM_DAMAGE_LIST_INIT};
-	w->part.once = &w->part_once;
+	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
+		w->parts[i].once = &w->part_once[i];
 	w->profile = (struct pm_profile){.ops = run->ops->threads ? &ops : &ops_without_threads,
 		.format = run->format,
 		.source = run->source,
@@ -494,8 +537,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 	int r = make_title(w, err);
 	if (r == 0)
 		r = set_metrics(w, err);
-	if (r == 0)
-		r = list_documents(w, err);
+	if (r == 0 && list_own(w) < 0)
+		r = pm_error_plain(err, -ENOMEM);
 	if (r < 0)
 		window_close(&w->profile);
 	else

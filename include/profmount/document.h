@@ -52,6 +52,7 @@ struct pm_named_doc {
 	/* Optional, for documents of a profile: 1, or 0 where it is not there, the same each time.
 	 */
 	int (*present)(const struct pm_profile *p, struct pm_error *err);
+	bool unlisted; /* found by name: it may be many times the source */
 };
 
 static inline struct pm_doc pm_doc_csv(struct pm_table table)

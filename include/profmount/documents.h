@@ -82,14 +82,17 @@ struct pm_window {
 	/* Likewise: 1 if all records lie inside as a whole, so that all calls of the run do; 0. */
 	int (*has_all)(const struct pm_window *w, struct pm_error *err);
 
-	struct pm_window_part *part; /* of the format */
+	struct pm_window_part *parts; /* of the format: PM_WINDOW_PARTS of them */
 };
+
+enum { PM_WINDOW_PARTS = 2 };
 
 /* What a format makes for its documents of a window, once. */
 struct pm_window_part {
 	struct pm_lazy *once;
 	void *data;
 	void (*free)(void *data);
+	uint64_t bytes; /* atomic: of memory, about */
 };
 
 /*

@@ -124,10 +124,14 @@ struct pm_profile_ops {
 	int (*thread_document)(const struct pm_profile *p, uint32_t thread, uint32_t k,
 		struct pm_named_doc *ret, struct pm_error *err);
 	/*
-	 * The k-th document that only this format has in a window: 1, or 0 beyond the last; cheap.
+	 * The k-th document, collection and section that only this format has in a window: 1, or 0
+	 * beyond the last; cheap. All of them, or none.
 	 */
-	int (*window_document)(const struct pm_profile *p, const struct pm_window *window,
-		uint32_t k, struct pm_named_doc *ret, struct pm_error *err);
+	int (*window_document)(
+		const struct pm_window *window, uint32_t k, struct pm_named_doc *ret);
+	int (*window_collection)(
+		const struct pm_window *window, uint32_t k, struct pm_collection *ret);
+	int (*window_section)(const struct pm_window *window, uint32_t k, struct pm_section *ret);
 	int (*collections)(const struct pm_profile *p, const struct pm_collection **ret,
 		size_t *ret_n, struct pm_error *err);
 	int (*sources)(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,

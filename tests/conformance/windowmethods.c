@@ -93,22 +93,47 @@ static void check_half_methods(struct window_check *c, const struct sheet halves
 		}
 }
 
+/* Traces begin in one half or in the other, and what is counted of them is that of the run. */
+static void check_half_traces(struct window_check *c, char names[2][200])
+{
+	static const struct {
+		const char *table, *column;
+	} laws[] = {{"requests.csv", "traces"}, {"attributes.csv", "calls"},
+		{"statements.csv", "calls"}, {"exceptions.csv", "count"}, {"spans.csv", "call"}};
+	for (size_t i = 0; i < sizeof(laws) / sizeof(*laws); i++) {
+		struct sheet run, half;
+		if (!sheet_read(c->in, laws[i].table, &run))
+			continue;
+		double rest = sheet_sum(&run, sheet_column(&run, laws[i].column));
+		for (int k = 0; k < 2; k++)
+			if (window_table(c, names[k], "", laws[i].table, &half)) {
+				rest -= sheet_sum(&half, sheet_column(&half, laws[i].column));
+				sheet_done(&half);
+			}
+		if (rest != 0)
+			window_fail(c, "of two halves", laws[i].table);
+		sheet_done(&run);
+	}
+}
+
 void check_window_halves(struct window_check *c)
 {
 	uint64_t middle = c->run_ns / 2;
 	const struct window_part parts[3] = {
 		{0, middle, false}, {middle, c->run_ns, true}, {0, c->run_ns, true}};
 	struct sheet halves[3];
+	char names[3][200];
 	int n = 0;
 	for (; n < 3; n++) {
-		char name[200];
-		window_name(&parts[n], name, sizeof(name));
-		window_canonical(c, name, sizeof(name));
-		if (!window_table(c, name, "", "methods.csv", &halves[n]))
+		window_name(&parts[n], names[n], sizeof(names[n]));
+		window_canonical(c, names[n], sizeof(names[n]));
+		if (!window_table(c, names[n], "", "methods.csv", &halves[n]))
 			break;
 	}
-	if (n == 3)
+	if (n == 3) {
 		check_half_methods(c, halves);
+		check_half_traces(c, names);
+	}
 	while (n-- > 0)
 		sheet_done(&halves[n]);
 }

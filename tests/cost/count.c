@@ -122,6 +122,12 @@ static void count_below(struct pmfs_instance *in, const char *folder, unsigned d
 		count(in, path);
 		if (entry.type == PMFS_FILE && is_table(path))
 			count_parquet(in, path);
+		if (entry.len == strlen("exceptions.csv") &&
+			memcmp(entry.name, "exceptions.csv", entry.len) == 0) { /* not listed */
+			snprintf(path + len - entry.len, sizeof("spans.csv"), "spans.csv");
+			count(in, path);
+			count_parquet(in, path);
+		}
 		if (entry.type == PMFS_DIRECTORY && depth > 0)
 			count_below(in, path, depth - 1);
 	}

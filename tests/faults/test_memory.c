@@ -157,6 +157,8 @@ static void names_learn(struct source *s, struct pmfs_instance *in, struct direc
 			continue;
 		snprintf(name, sizeof(name), "%.*s.parquet", (int)stem, d->entries[i].name);
 		name_learn(s, in, d, pm_bytes_of(name), &e);
+		if (strcmp(name, "exceptions.parquet") == 0)
+			name_learn(s, in, d, pm_bytes_of("spans.csv"), &e);
 	}
 	/* Any name is a filter: one is enough. */
 	if (pmfs_tree_lookup(in->tree, d->node, pm_bytes_of(window), &e, NULL) >= 0 &&

@@ -96,7 +96,7 @@ static bool write_perl(const char *folder)
 
 /* ---- DIR/shop: Cart.checkout calls Db.query, which throws or not ---- */
 
-enum { CHECKOUT = 6, QUERY, THROWN = 11, METHOD, URI, PLACE };
+enum { CHECKOUT = 6, QUERY, THROWN = 11, METHOD, URI, PLACE, SQL, FIRST_SQL };
 
 static const struct zts_entry texts[] = {
 	{1, "\5com.shop.Cart\5"},
@@ -113,6 +113,10 @@ static const struct zts_entry texts[] = {
 	{METHOD, "call.method"},
 	{URI, "URI"},
 	{PLACE, "/cart/checkout"},
+	{SQL, "db.statement"},
+	{FIRST_SQL, "select price from items where id = 17"},
+	{FIRST_SQL + 1, "select price from items where id = 18"},
+	{FIRST_SQL + 2, "select price from items where id = 19"},
 };
 
 static void put_trace(
@@ -126,6 +130,7 @@ static void put_trace(
 	zts_put_info(&p, 0x12, number);
 	zts_put_attr(&p, URI, PLACE);
 	zts_put_begin(&p, at + 1, QUERY);
+	zts_put_attr(&p, SQL, FIRST_SQL + number - 1);
 	if (fails) {
 		zts_put_exception(&p, THROWN);
 		zts_put_info(&p, 0x0b, 8);

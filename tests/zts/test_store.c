@@ -230,6 +230,13 @@ static void test_each_recorded_call_counts_once(void **state)
 	assert_text(p, "", "exceptions.csv",
 		"1,655360,655360,stores/000000/traces/20190516T094640.000-0000000000000001"
 		"00000000000000aa-0000000000000011,java.lang.IllegalStateException,cart is full\n");
+	assert_text(p, "", "spans.csv",
+		"0,6553600,3932160,1558000000000000000,0,0,1,stores/000000/traces/20190516T094640.000-"
+		"000000000000000100000000000000aa-0000000000000011,attribute,"
+		"Item com.shop.Cart.add(String[], int),component,http\n"
+		"655360,2621440,2621440,1558000000000655360,1,1,2,stores/000000/traces/"
+		"20190516T094640.000-000000000000000100000000000000aa-0000000000000011,exception,"
+		"void com.shop.Cart.add(),java.lang.IllegalStateException,cart is full\n");
 	pm_profile_close(p);
 	zts_sample_done(&s);
 }
@@ -383,7 +390,7 @@ static void test_values_and_statements_are_of_all_calls(void **state)
 	static const char one[] = "stores/000000/traces/20190516T094640.000";
 	struct pm_text p = {0};
 	struct bare b;
-	char expected[900];
+	char expected[1200];
 	bare_begin(&b, texts, sizeof(texts) / sizeof(*texts));
 	begin_trace(&p, 0, 0);
 	zts_put_attr(&p, 1, 5);
@@ -413,6 +420,15 @@ static void test_values_and_statements_are_of_all_calls(void **state)
 		"1,0,3,0,2686976,655360,2621440,2621440,%s,select * from t where a = ? and b in (?)\n",
 		one);
 	assert_text(profile, "", "statements.csv", expected);
+	snprintf(expected, sizeof(expected),
+		"0,6553600,3866624,1558000000000000000,0,0,1,%s,attribute,000000#0,sql,selection\n"
+		"655360,2621440,1966080,1558000000000655360,0,1,2,%s,attribute,000000#0,db.statement,%s\n"
+		"655360,2621440,1966080,1558000000000655360,0,1,2,%s,attribute,000000#0,sql,%s\n"
+		"1310720,655360,655360,1558000000001310720,0,2,3,%s,attribute,000000#0,sql,%s\n"
+		"3932160,65536,65536,1558000000003932160,0,1,4,%s,attribute,000000#0,sql,%s\n",
+		one, one, texts[2].text, one, texts[2].text, one, texts[2].text, one,
+		texts[3].text);
+	assert_text(profile, "", "spans.csv", expected);
 	pm_profile_close(profile);
 }
 

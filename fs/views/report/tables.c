@@ -168,7 +168,7 @@ static int get_documents(
 /* Whether one of the format's documents is a table, and is there. */
 static int has_document(struct pmfs_report *r, const struct pm_named_doc *doc, struct pm_error *err)
 {
-	if (doc->doc.kind != PM_DOC_CSV)
+	if (doc->doc.kind != PM_DOC_CSV || doc->unlisted)
 		return 0;
 	return doc->present ? doc->present(r->profile, err) : 1;
 }

@@ -1,0 +1,191 @@
+/*
+ * What tables are of: all traces of the run, or those that begin in a window. Traces are in order
+ * of time, so the latter are a range. They are read again, on all processors, when somebody asks
+ * what their calls carry.
+ */
+#include <stdlib.h>
+
+#include "formats/common/crew.h"
+#include "formats/common/search.h"
+#include "formats/common/work.h"
+#include "formats/zts/reader.h"
+
+struct window_traces {
+	struct zts_scope scope;
+	struct pm_window_part *part; /* of the window, which this is */
+	uint32_t *slow;
+	struct pm_part carried, requests;
+};
+
+/* ---- what calls carry ---- */
+
+struct carried {
+	struct zts_carried public;
+	struct zts_attributes attributes, statements;
+	struct zts_exceptions exceptions;
+	struct pm_arena texts;
+};
+
+struct gathering {
+	const struct zts_scope *scope;
+	struct carried *items;
+	uint32_t n;
+};
+
+static int gather_trace(struct carried *c, struct zts_reader *reader, uint32_t trace)
+{
+	const struct zts_survey *v = &reader->z->survey;
+	const struct zts_trace *t = &v->traces[trace];
+	const struct zts_moment moment = {trace, 0, t->timestamp_ns, t->error};
+	int r = zts_reader_trace(reader, trace, NULL);
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0; /* as where windows are cut */
+	r = zts_attributes_add(&c->attributes, &c->statements, &reader->tree, &moment, &c->texts);
+	return r < 0 ? r
+		     : zts_exceptions_add(&c->exceptions, reader->s->visits.stores, &reader->tree,
+			       &moment, &c->texts);
+}
+
+static int gather_stretch(void *context, size_t i)
+{
+	struct gathering *g = context;
+	uint64_t n = g->scope->end - g->scope->first;
+	uint32_t from = g->scope->first + (uint32_t)(n * i / g->n);
+	uint32_t to = g->scope->first + (uint32_t)(n * (i + 1) / g->n);
+	struct zts_reader reader;
+	int r = zts_reader_init(&reader, g->scope->z, NULL);
+	for (uint32_t k = from; k < to && r == 0; k++)
+		r = pm_work_cancelled() ? -ENOMEM : gather_trace(&g->items[i], &reader, k);
+	zts_reader_done(&reader);
+	return r;
+}
+
+static void carried_done(void *part)
+{
+	struct carried *c = part;
+	zts_attributes_done(&c->attributes);
+	zts_attributes_done(&c->statements);
+	zts_exceptions_done(&c->exceptions);
+	pm_arena_done(&c->texts);
+}
+
+static int join(struct carried *to, const struct carried *from)
+{
+	int r = zts_attributes_join(&to->attributes, &from->attributes, &to->texts);
+	if (r == 0)
+		r = zts_attributes_join(&to->statements, &from->statements, &to->texts);
+	return r < 0 ? r : zts_exceptions_join(&to->exceptions, &from->exceptions, &to->texts);
+}
+
+static int carried_fill(void *owner, void *part, struct pm_error *err)
+{
+	enum { A_ROW = 500 /* bytes, about */ };
+	struct window_traces *w = owner;
+	struct carried *c = part;
+	struct gathering g = {.scope = &w->scope, .n = pm_crew_width()};
+	struct zts_samples *s;
+	int r = zts_get_samples(g.scope->z, &s, err);
+	if (r < 0)
+		return r;
+	g.items = calloc(g.n, sizeof(*g.items));
+	r = g.items ? pm_crew_each(g.n, gather_stretch, &g) : -ENOMEM;
+	for (uint32_t i = 0; g.items && i < g.n; i++) {
+		if (r == 0)
+			r = join(c, &g.items[i]);
+		carried_done(&g.items[i]);
+	}
+	free(g.items);
+	if (r == 0)
+		r = zts_attributes_sort(&c->attributes, false);
+	if (r == 0)
+		r = zts_attributes_sort(&c->statements, true);
+	if (r == 0)
+		r = zts_exceptions_sort(&c->exceptions);
+	c->public = (struct zts_carried){&c->attributes, &c->statements, &c->exceptions};
+	uint64_t n =
+		(uint64_t)c->attributes.texts.n + c->statements.texts.n + c->exceptions.texts.n;
+	__atomic_add_fetch(&w->part->bytes, c->texts.total + n * A_ROW, __ATOMIC_RELAXED);
+	return r;
+}
+
+int zts_get_carried(const struct zts_scope *scope, struct zts_carried *ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {.size = sizeof(struct carried),
+		.fill = carried_fill,
+		.done = carried_done,
+		.what = "the attributes of a window"};
+	const struct zts_carried *carried;
+	const struct zts_aggregate *a;
+	if (scope->carried) {
+		int r = pm_part_get(scope->carried, &type, (void *)(uintptr_t)scope, &carried, err);
+		if (r == 0)
+			*ret = *carried;
+		return r;
+	}
+	int r = zts_get_aggregate(scope->z, &a, err);
+	*ret = (struct zts_carried){&a->attributes, &a->statements, &a->exceptions};
+	return r;
+}
+
+/* ---- which traces ---- */
+
+static void window_free(void *data)
+{
+	struct window_traces *w = data;
+	pm_part_done(&w->carried);
+	pm_part_done(&w->requests);
+	free(w->slow);
+	free(w);
+}
+
+static int window_build(void *context, struct pm_error *err)
+{
+	const struct pm_window *window = context;
+	struct zts_opened *z = zts_opened_of(window->run);
+	const struct zts_survey *v;
+	int r = zts_get_survey(z, &v, err);
+	struct window_traces *w = r < 0 ? NULL : calloc(1, sizeof(*w));
+	if (!w)
+		return r < 0 ? r : pm_error_plain(err, -ENOMEM);
+	uint32_t first = PM_LOWER_BOUND(i, 0, v->n, v->traces[i].timestamp_ns < window->start_ns);
+	uint32_t end = PM_LOWER_BOUND(i, first, v->n,
+		v->traces[i].timestamp_ns < window->end_ns ||
+			(window->is_last && v->traces[i].timestamp_ns == window->end_ns));
+	uint32_t failed = PM_LOWER_BOUND(i, 0, v->n_failed, v->failed[i] < first);
+	uint32_t n_failed = PM_LOWER_BOUND(i, failed, v->n_failed, v->failed[i] < end) - failed;
+	bool all = end - first == v->n;
+	w->slow = malloc(((size_t)(end - first) + 1) * sizeof(*w->slow));
+	w->scope = (struct zts_scope){.z = z,
+		.first = first,
+		.end = end,
+		.slow = w->slow,
+		.failed = v->failed + failed,
+		.n_failed = n_failed,
+		.carried = all ? NULL : &w->carried,
+		.requests = all ? &z->requests : &w->requests};
+	r = w->slow ? zts_survey_list_slow(v, first, end, w->slow, &w->scope.n_slow) : -ENOMEM;
+	if (r < 0) {
+		window_free(w);
+		return pm_error_plain(err, r);
+	}
+	w->part = &window->parts[ZTS_WINDOW_TRACES];
+	w->part->data = w;
+	w->part->free = window_free;
+	w->part->bytes = sizeof(*w) + (end - first) * sizeof(*w->slow);
+	return 0;
+}
+
+int zts_scope_of(const void *self, uint64_t of, const struct zts_scope **ret, struct pm_error *err)
+{
+	const struct zts_survey *v;
+	if (of == ZTS_OF_RUN) {
+		const struct zts_opened *z = self;
+		*ret = &z->whole;
+		return zts_get_survey(z, &v, err);
+	}
+	const struct pm_window *window = self;
+	struct pm_window_part *part = &window->parts[ZTS_WINDOW_TRACES];
+	int r = pm_lazy_get(part->once, window_build, (void *)(uintptr_t)window, err);
+	*ret = r < 0 ? NULL : &((const struct window_traces *)part->data)->scope;
+	return r;
+}
