@@ -1,5 +1,9 @@
 #include "formats/common/span.h"
 
+#include <time.h>
+
+#include "profmount/tree.h"
+
 static const struct unit {
 	const char *name;
 	uint64_t ns;
@@ -74,7 +78,56 @@ static bool read_time(struct pm_bytes text, uint64_t *ret)
 	return text.p[at - 1] == '.' && read_digits(text, &at, unit->ns, true, ret) && at == digits;
 }
 
-bool pm_span_read(struct pm_bytes name, uint64_t run_ns, uint64_t *ret_start, uint64_t *ret_end)
+/* `YYYYMMDDTHHMMSSZ`, optionally with a fraction of the second: ns since 1970. */
+static bool read_clock(struct pm_bytes text, uint64_t *ret)
+{
+	enum { FRACTION = sizeof("YYYYMMDDTHHMMSS") - 1 };
+	static const uint8_t widths[] = {4, 2, 2, 2, 2, 2};
+	unsigned fields[sizeof(widths)];
+	size_t at = 0;
+	if (text.len <= FRACTION || text.p[8] != 'T' || text.p[text.len - 1] != 'Z')
+		return false;
+	for (size_t i = 0; i < sizeof(widths); i++) {
+		fields[i] = 0;
+		at += i == 3; /* the T */
+		for (size_t end = at + widths[i]; at < end; at++) {
+			if (!is_digit(text.p[at]))
+				return false;
+			fields[i] = fields[i] * 10 + (unsigned)(text.p[at] - '0');
+		}
+	}
+	struct tm tm = {.tm_year = (int)fields[0] - 1900,
+		.tm_mon = (int)fields[1] - 1,
+		.tm_mday = (int)fields[2],
+		.tm_hour = (int)fields[3],
+		.tm_min = (int)fields[4],
+		.tm_sec = (int)fields[5]};
+	const struct tm asked = tm;
+	time_t seconds = timegm(&tm); /* makes the 31st of June the 1st of July */
+	bool exists = tm.tm_mon == asked.tm_mon && tm.tm_mday == asked.tm_mday &&
+		tm.tm_hour == asked.tm_hour && tm.tm_min == asked.tm_min &&
+		tm.tm_sec == asked.tm_sec;
+	if (!exists || seconds < 0 || __builtin_mul_overflow((uint64_t)seconds, units[0].ns, ret))
+		return false;
+	if (at + 1 == text.len)
+		return true;
+	return text.p[at++] == '.' && read_digits(text, &at, units[0].ns, true, ret) &&
+		at + 1 == text.len;
+}
+
+/* A time of day outside of the run is that end of it. */
+static bool read_side(struct pm_bytes text, uint64_t origin_ns, uint64_t run_ns, uint64_t *ret)
+{
+	uint64_t clock_ns;
+	if (origin_ns == PM_NO_TIME || !read_clock(text, &clock_ns))
+		return read_time(text, ret);
+	uint64_t since = clock_ns > origin_ns ? clock_ns - origin_ns : 0;
+	*ret = since < run_ns ? since : run_ns;
+	return true;
+}
+
+bool pm_span_read(struct pm_bytes name, uint64_t origin_ns, uint64_t run_ns, uint64_t *ret_start,
+	uint64_t *ret_end)
 {
 	const uint8_t *dash = name.len ? memchr(name.p, '-', name.len) : NULL;
 	if (!dash)
@@ -83,7 +136,8 @@ bool pm_span_read(struct pm_bytes name, uint64_t run_ns, uint64_t *ret_start, ui
 	struct pm_bytes right = {dash + 1, name.len - left.len - 1};
 	*ret_start = 0;
 	*ret_end = run_ns;
-	if ((left.len && !read_time(left, ret_start)) || (right.len && !read_time(right, ret_end)))
+	if ((left.len && !read_side(left, origin_ns, run_ns, ret_start)) ||
+		(right.len && !read_side(right, origin_ns, run_ns, ret_end)))
 		return false;
 	return *ret_start < *ret_end && *ret_end <= run_ns;
 }

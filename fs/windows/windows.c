@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -39,6 +40,23 @@ static void add_commands(const struct pm_profile *p, uint64_t run_ns, struct pm_
 }
 
 /* Renders the document; its `self` is the profile of the run, its `a` is 1 if some are listed. */
+/* The beginning of the run, from the second in which it is. */
+static void add_times_of_day(uint64_t origin, struct pm_text *out)
+{
+	char from[sizeof("YYYYMMDDTHHMMSSZ")] = "", to[sizeof(from)] = "";
+	time_t seconds = (time_t)(origin / 1000000000u);
+	struct tm tm;
+	gmtime_r(&seconds, &tm);
+	strftime(from, sizeof(from), "%Y%m%dT%H%M%SZ", &tm);
+	seconds += 10;
+	gmtime_r(&seconds, &tm);
+	strftime(to, sizeof(to), "%Y%m%dT%H%M%SZ", &tm);
+	pm_text_printf(out,
+		"START and END can also be times of day, in UTC, of which the part in the run counts:\n"
+		"windows/%s-%s\n\n",
+		from, to);
+}
+
 static int windows_readme_render(
 	const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
@@ -69,6 +87,8 @@ static int windows_readme_render(
 			out, "The length of this run is not known, or 0: there are no windows.\n");
 		return pm_text_status(out);
 	}
+	if (p->times_since_epoch)
+		add_times_of_day(origin, out);
 	pm_text_str(out, "This run is ");
 	pm_span_print(out, 0, run_ns);
 	pm_text_str(out, ". In the folder above:\n\n");
@@ -199,7 +219,8 @@ int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes n
 	int r = pmfs_run_length(w->profile, &origin, &run_ns, err);
 	if (r < 0)
 		return r;
-	if (run_ns == PM_NO_TIME || !pm_span_read(name, run_ns, &window.start, &window.end))
+	uint64_t clock = w->profile->times_since_epoch ? origin : PM_NO_TIME;
+	if (run_ns == PM_NO_TIME || !pm_span_read(name, clock, run_ns, &window.start, &window.end))
 		return 0;
 	uint32_t n_listed, found = 0;
 	r = listed_get(w, &n_listed, err);

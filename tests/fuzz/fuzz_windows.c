@@ -34,7 +34,8 @@ static void check_canonical(uint64_t start, uint64_t end, struct pm_text *name)
 	uint64_t from, to;
 	must(start < end && end <= length);
 	pm_span_print(name, start, end);
-	must(pm_span_read(pm_text_view(name), length, &from, &to) && from == start && to == end);
+	must(pm_span_read(pm_text_view(name), PM_NO_TIME, length, &from, &to) && from == start &&
+		to == end);
 	pm_span_print(&again, from, to);
 	must(pm_bytes_equal(pm_text_view(name), pm_text_view(&again)));
 	pm_text_done(&again);
@@ -53,7 +54,7 @@ static void check_name(struct pmfs_windows *w, struct pm_bytes name)
 	uint64_t start, end;
 	struct pmfs_window_number item, again;
 	uint32_t thread;
-	bool is_window = pm_span_read(name, length, &start, &end);
+	bool is_window = pm_span_read(name, PM_NO_TIME, length, &start, &end);
 	for (unsigned i = 0; i < 2; i++) {
 		thread = i ? 0 : PM_NONE;
 		must(pmfs_windows_find(w, thread, name, &item, &err) == is_window);

@@ -48,7 +48,8 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct pm_text text = {.p = NULL};
 		uint64_t start, end;
-		assert_true(pm_span_read(pm_bytes_of(names[i].name), 10 * SECOND, &start, &end));
+		assert_true(pm_span_read(
+			pm_bytes_of(names[i].name), PM_NO_TIME, 10 * SECOND, &start, &end));
 		assert_int_equal(start, names[i].start);
 		assert_int_equal(end, names[i].end);
 		pm_span_print(&text, start, end);
@@ -67,7 +68,53 @@ static void test_no_names(void **state)
 		"1S-2S", "0x1ns-1s", "1m-2m", "1s-2s\n", "README.txt"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		uint64_t start, end;
-		assert_false(pm_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
+		assert_false(
+			pm_span_read(pm_bytes_of(names[i]), PM_NO_TIME, 10 * SECOND, &start, &end));
+	}
+}
+
+/* The run begins on 2026-11-26 at 14:00:00.25 UTC and takes ten seconds. */
+static void test_times_of_day(void **state)
+{
+	static const uint64_t origin = 1795701600250000000;
+	static const struct {
+		const char *name;
+		uint64_t start, end; /* both 0: no name */
+	} names[] = {
+		{"20261126T140001Z-20261126T140002Z", 3 * SECOND / 4, 7 * SECOND / 4},
+		{"20261126T140001.000000001Z-20261126T140002.50Z", 3 * SECOND / 4 + 1,
+			9 * SECOND / 4},
+		{"20261126T140001Z-", 3 * SECOND / 4, 10 * SECOND},
+		{"-20261126T140001Z", 0, 3 * SECOND / 4},
+		{"1s-20261126T140002Z", SECOND, 7 * SECOND / 4},
+		{"20261126T140000Z-20261126T150000Z", 0, 10 * SECOND},
+		{"20261126T130000Z-20261126T140001Z", 0, 3 * SECOND / 4},
+		{"20240229T000000Z-20261126T140001Z", 0, 3 * SECOND / 4},
+		{"20261126T120000Z-20261126T130000Z", 0, 0},
+		{"20261126T150000Z-20261126T160000Z", 0, 0},
+		{"20261126T140002Z-20261126T140001Z", 0, 0},
+		{"20230229T000000Z-", 0, 0},
+		{"20261301T000000Z-", 0, 0},
+		{"20261100T000000Z-", 0, 0},
+		{"-20261126T240000Z", 0, 0},
+		{"-20261126T140060Z", 0, 0},
+		{"20261126T140001-20261126T140002Z", 0, 0},
+		{"20261126T140001.Z-", 0, 0},
+		{"20261126T140001.0000000001Z-", 0, 0},
+		{"20261126T140001.5ZZ-", 0, 0},
+		{"20261126140001Z-", 0, 0},
+		{"2026-1126T140001Z", 0, 0},
+		{"00000101T000000Z-", 0, 0},
+		{"-99991231T235959Z", 0, 0},
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct pm_bytes name = pm_bytes_of(names[i].name);
+		uint64_t start, end;
+		bool is_name = pm_span_read(name, origin, 10 * SECOND, &start, &end);
+		assert_int_equal(is_name, names[i].end > 0);
+		if (is_name)
+			assert_true(start == names[i].start && end == names[i].end);
+		assert_false(pm_span_read(name, PM_NO_TIME, 10 * SECOND, &start, &end));
 	}
 }
 
@@ -182,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_no_names),
+		cmocka_unit_test(test_times_of_day),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_readme),
 		cmocka_unit_test(test_many_names),
