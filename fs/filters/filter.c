@@ -186,6 +186,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return n < room ? n : (int64_t)room;
 }
 
+/* A filter that is a run among several has operations of its own for closing. */
+static bool is_filter(const struct pm_profile *p)
+{
+	return p->ops->run_costs == run_costs;
+}
+
 /* ---- costs by thread ---- */
 
 struct task {
@@ -379,7 +385,7 @@ static int list_facts(void *context, struct pm_error *err)
 	if (!f->facts)
 		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < n; i++) {
-		bool again = pmfs_is_filter(f->of) && strncmp(facts[i].key, "filter", 6) == 0;
+		bool again = is_filter(f->of) && strncmp(facts[i].key, "filter", 6) == 0;
 		if (again && strcmp(facts[i].key, "filter_share") == 0)
 			share *= facts[i].value.kind == PM_CELL_F64 ? facts[i].value.f : NAN;
 		if (!again)
@@ -594,16 +600,10 @@ static int get_ready(const struct pm_profile *p, struct pm_error *err)
 	return pm_lazy_get(&f->ready_once, settle, f, err);
 }
 
-/* A run among several has operations of its own for closing. */
-bool pmfs_is_filter(const struct pm_profile *p)
-{
-	return p->ops->run_costs == run_costs;
-}
-
 unsigned pmfs_filter_depth(const struct pm_profile *p)
 {
 	unsigned depth = 0;
-	for (; pmfs_is_filter(p); p = filter_of(p)->of)
+	for (; is_filter(p); p = filter_of(p)->of)
 		depth++;
 	return depth;
 }
@@ -611,7 +611,7 @@ unsigned pmfs_filter_depth(const struct pm_profile *p)
 const struct pm_profile *pmfs_filter_bottom(const struct pm_profile *p, uint32_t *ret_thread)
 {
 	*ret_thread = PM_NONE;
-	for (; pmfs_is_filter(p); p = filter_of(p)->of)
+	for (; is_filter(p); p = filter_of(p)->of)
 		if (filter_of(p)->what.thread != PM_NONE)
 			*ret_thread = filter_of(p)->what.thread;
 	return p;
@@ -628,7 +628,7 @@ static int open_filter(const struct pm_profile *of, struct pmfs_model *model,
 	f->what = *what;
 	bool good = pmfs_pattern_read(&f->pattern, what->pattern);
 	f->what.pattern = (struct pm_bytes){(const uint8_t *)f->pattern.text, f->pattern.len};
-	if (pmfs_is_filter(of)) {
+	if (is_filter(of)) {
 		pm_text_bytes(&f->path, pm_text_view(&filter_of(of)->path));
 		pm_text_char(&f->path, '/');
 	}
@@ -699,7 +699,7 @@ int pmfs_filter_again(const struct pm_profile *p, struct pm_profile *part, struc
 {
 	struct pmfs_filter_what whats[PMFS_MOST_FILTERS];
 	unsigned n = pmfs_filter_depth(p), at = n;
-	for (; pmfs_is_filter(p); p = filter_of(p)->of) {
+	for (; is_filter(p); p = filter_of(p)->of) {
 		whats[--at] = filter_of(p)->what;
 		whats[at].thread = PM_NONE; /* the part has no other thread */
 	}
@@ -709,7 +709,7 @@ int pmfs_filter_again(const struct pm_profile *p, struct pm_profile *part, struc
 struct pmfs_model *pmfs_filter_model_new(const struct pm_profile *p)
 {
 	struct pmfs_model *m = pmfs_model_new(p);
-	if (m && pmfs_is_filter(p))
+	if (m && is_filter(p))
 		pmfs_model_set_unfiltered(m, filter_of(p)->model);
 	return m;
 }

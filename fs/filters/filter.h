@@ -6,6 +6,7 @@
 #ifndef PROFMOUNT_FS_FILTERS_FILTER_H
 #define PROFMOUNT_FS_FILTERS_FILTER_H
 
+#include "formats/common/unlisted.h"
 #include "fs/filters/pattern.h"
 #include "fs/views/model/model.h"
 
@@ -60,8 +61,7 @@ int pmfs_can_be_filtered(const struct pm_profile *p, struct pm_error *err);
 /* Appends `focus/PATTERN/hide/PATTERN`: filters in one another, the first one innermost. */
 void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct pm_text *out);
 
-/* Whether a profile is a filter, and how many are in one another. */
-bool pmfs_is_filter(const struct pm_profile *p);
+/* How many filters are in one another: 0 for a profile that is none. */
 unsigned pmfs_filter_depth(const struct pm_profile *p);
 
 /*
@@ -79,5 +79,39 @@ int pmfs_filter_again(const struct pm_profile *p, struct pm_profile *part, struc
 
 /* The model of a profile; that of a filter has the categories of the unfiltered one. */
 struct pmfs_model *pmfs_filter_model_new(const struct pm_profile *p);
+
+/*
+ * ---- filters.c ----
+ *
+ * The directories focus/, ignore/, hide/ and from/ of a profile: their items are found by name
+ * and not listed, as windows are.
+ */
+
+struct pmfs_filters;
+
+/*
+ * The profile and its model outlive it; `names` has their numbers. `entry_name`: see struct
+ * pmfs_filter_what. NULL if out of memory. Reads nothing.
+ */
+struct pmfs_filters *pmfs_filters_new(const struct pm_profile *p, struct pmfs_model *m,
+	struct pm_unlisted *names, size_t (*entry_name)(struct pm_bytes raw, char *ret));
+
+/* Accepts NULL. */
+void pmfs_filters_free(struct pmfs_filters *f);
+
+/* The collection of a kind, and its README.txt. Both live as long as `f`. */
+const struct pm_collection *pmfs_filters_collection(
+	struct pmfs_filters *f, enum pmfs_filter_kind kind);
+const struct pm_named_doc *pmfs_filters_readme(struct pmfs_filters *f, enum pmfs_filter_kind kind);
+
+/*
+ * The item of the collection with this name, of a thread or of the run (PM_NONE): 1, 0, or -ENOMEM
+ * and what reading the source ends with.
+ */
+int pmfs_filters_find(struct pmfs_filters *f, enum pmfs_filter_kind kind, uint32_t thread,
+	struct pm_bytes name, uint32_t *ret_item, uint32_t *ret_generation);
+
+/* The thread of an item; PM_NONE if it is of the run. */
+uint32_t pmfs_filters_thread(struct pmfs_filters *f, uint32_t item);
 
 #endif

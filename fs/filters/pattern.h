@@ -19,15 +19,6 @@ struct pmfs_glob {
 	unsigned n;
 };
 
-/* The text must outlive it. O(its length). */
-void pmfs_glob_read(struct pmfs_glob *g, struct pm_bytes text);
-
-/*
- * Whether it matches the whole name: `*` is any text, `?` one character, `[…]` one of a set,
- * `\` takes away the meaning of the next one, U+2215 is a slash. At most pattern × name steps.
- */
-bool pmfs_glob_matches(const struct pmfs_glob *g, struct pm_bytes name);
-
 /* What of a frame a pattern is about. */
 enum pmfs_pattern_of {
 	PMFS_PATTERN_NAME,

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "formats/common/lazy.h"
-#include "fs/filters/filters.h"
+#include "fs/filters/filter.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"
 #include "fs/windows/windows.h"
