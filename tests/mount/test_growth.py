@@ -15,9 +15,11 @@ import sources
 from mounts import is_mounted, main, mounted, run, slurp
 
 MAKERS = sys.argv[4]
+sources.MAKERS["perf"] = ("make_recording", ["perf.data", "perf", 6])  # half of it is read in the background
 NAMES = ("README.txt", "summary.txt", "info.json", "contexts.csv", "functions.csv", "metrics.csv", "damage.csv", "hotpath.txt")
 # What else is read of each format; and the file that grows, in a folder.
 RAW = {"hpcrun": ("threads.csv", "imbalance.csv", "export/trace.json"), "htdump": ("raw/events.csv", "labels.csv"),
+       "perf": ("threads.csv", "raw/maps.csv", "threads/process=100/thread=100/trace.csv"),
        "nytprof": ("raw/lines.csv", "raw/subs.csv"), "nytprof deflated": ("raw/lines.csv",),
        "zts": ("traces.csv", "methods.csv", "raw/spans.csv")}
 FILES = {"hpcrun": "made-000000-001-007f0101-4242-0.hpctrace", "zts": "traces.dat"}
