@@ -85,6 +85,7 @@ static const struct pmfs_view root[] = {
 		pmfs_categories_table),
 	TABLE("gpu", "GPU kernels, copies and other operations: launches, times, bytes.",
 		pmfs_has_gpu, pmfs_gpu_table),
+	TABLE("gpu-gaps", NULL, pmfs_has_gpu_gaps, pmfs_gpu_gaps_table),
 	TABLE("threads", "One row per thread, with its directory, and per rank: total costs.",
 		pmfs_has_threads, pmfs_threads_table),
 	TABLE("ranks", NULL, pmfs_has_ranks, pmfs_ranks_table),

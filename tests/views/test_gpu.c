@@ -61,6 +61,24 @@ static void test_launches_are_counted_or_seen(void **state)
 	}
 }
 
+/* Idle from 2 to 3 us, while the host reads; what is idle at the ends is no gap. */
+static void test_gaps_are_between_two_operations(void **state)
+{
+	struct fake *f = fake_of_kernels(true);
+	fake_call(f, 4, 0, fake_function(f, "read_input", NULL, 0));
+	fake_thread(f, 0, 0);
+	((struct pm_thread *)(uintptr_t)f->threads.threads)[1].n_identity = 0;
+	fake_sample(f, 1, 1000, 2);
+	fake_sample(f, 1, 2400, 4);
+	fake_sample(f, 1, 2600, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(view_named(PMFS_PLACE_ROOT, "gpu-gaps.csv")->present(m, 0, NULL), 1);
+	assert_view(m, PMFS_PLACE_ROOT, "gpu-gaps.csv", 0,
+		"time_ns|duration_ns|host_context_id|stream|before|after\n"
+		"2000|1000|4|threads/gpucontext=1/gpustream=7|saxpy|saxpy\n");
+	views_done(m, f);
+}
+
 static int64_t unreadable_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
@@ -126,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_launches_are_counted_or_seen),
+		cmocka_unit_test(test_gaps_are_between_two_operations),
 		cmocka_unit_test(test_a_stream_that_cannot_be_read_is_left_out),
 		cmocka_unit_test(test_reading_streams_ends_when_it_is_cancelled),
 		cmocka_unit_test(test_it_is_there_where_a_gpu_was_measured),

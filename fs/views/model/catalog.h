@@ -9,7 +9,7 @@
 extern pmfs_table_fn pmfs_metrics_table, pmfs_contexts_table, pmfs_functions_table;
 extern pmfs_table_fn pmfs_modules_table, pmfs_files_table, pmfs_lines_table, pmfs_callers_table;
 extern pmfs_table_fn pmfs_categories_table, pmfs_cycle_members_table, pmfs_cycles_table,
-	pmfs_gpu_table, pmfs_threads_table;
+	pmfs_gpu_table, pmfs_gpu_gaps_table, pmfs_threads_table;
 extern pmfs_table_fn pmfs_imbalance_table, pmfs_efficiency_table, pmfs_blame_table,
 	pmfs_imbalance_functions_table;
 extern pmfs_table_fn pmfs_ranks_table, pmfs_missing_table, pmfs_damage_table, pmfs_iterations_table;
@@ -49,7 +49,8 @@ extern pmfs_render_fn pmfs_pprof_render, pmfs_pprof_all_render, pmfs_chrome_rend
 extern pmfs_present_fn pmfs_has_cycles, pmfs_has_modules, pmfs_has_lines, pmfs_has_gpu,
 	pmfs_has_threads;
 extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_ranks, pmfs_may_miss_names,
-	pmfs_has_source, pmfs_has_efficiency, pmfs_has_blame, pmfs_has_iterations;
+	pmfs_has_source, pmfs_has_efficiency, pmfs_has_gpu_gaps, pmfs_has_blame,
+	pmfs_has_iterations;
 extern pmfs_present_fn pmfs_has_histogram, pmfs_has_slowest;
 
 #endif

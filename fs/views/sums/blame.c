@@ -332,17 +332,6 @@ static int sweep_process(struct sweep *s, struct pm_error *err)
 	return r;
 }
 
-/* A number of the thread's identity that tells processes, or devices, apart; 0 if it has none. */
-static uint64_t identity_of(const struct sweep *s, uint32_t thread, const char *const *keys)
-{
-	const struct pm_thread *t = &s->threads->threads[thread];
-	for (; *keys; keys++)
-		for (uint32_t i = 0; i < t->n_identity; i++)
-			if (strcmp(s->threads->keys[t->identity[i].key], *keys) == 0)
-				return t->identity[i].value + 1;
-	return 0;
-}
-
 static int add_reader(struct sweep *s, uint32_t thread)
 {
 	static const char *const devices[] = {"gpudevice", "gpu_device", "gpucontext", NULL};
@@ -350,7 +339,7 @@ static int add_reader(struct sweep *s, uint32_t thread)
 	r->thread = thread;
 	if (pm_time_of(s->threads, thread) != PM_TIME_GPUS)
 		return 0;
-	uint64_t number = identity_of(s, thread, devices);
+	uint64_t number = pmfs_thread_key(s->threads, thread, devices);
 	size_t i = 0;
 	while (i < s->n_devices && s->devices[i].number != number)
 		i++;
@@ -379,11 +368,10 @@ static int by_process(const void *a, const void *b)
 /* The threads that have traces, by process. */
 static int list_members(const struct sweep *s, struct member *ret, size_t *ret_n)
 {
-	static const char *const processes[] = {"rank", "process", "pid", NULL};
 	*ret_n = 0;
 	for (uint32_t i = 0; i < s->threads->n; i++)
 		if (s->threads->threads[i].has_trace && !s->threads->threads[i].is_lane)
-			ret[(*ret_n)++] = (struct member){identity_of(s, i, processes), i};
+			ret[(*ret_n)++] = (struct member){pmfs_thread_process(s->threads, i), i};
 	return pm_sort(ret, *ret_n, sizeof(*ret), by_process);
 }
 

@@ -314,3 +314,19 @@ int pmfs_empty_threads(
 		return pmfs_empty_threads(whole, ret, err);
 	return pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, ret, err);
 }
+
+uint64_t pmfs_thread_key(const struct pm_threads *threads, uint32_t thread, const char *const *keys)
+{
+	const struct pm_thread *t = &threads->threads[thread];
+	for (; *keys; keys++)
+		for (uint32_t i = 0; i < t->n_identity; i++)
+			if (strcmp(threads->keys[t->identity[i].key], *keys) == 0)
+				return t->identity[i].value + 1;
+	return 0;
+}
+
+uint64_t pmfs_thread_process(const struct pm_threads *threads, uint32_t thread)
+{
+	static const char *const keys[] = {"rank", "process", "pid", NULL};
+	return pmfs_thread_key(threads, thread, keys);
+}

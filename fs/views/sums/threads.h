@@ -44,6 +44,16 @@ static inline bool pmfs_is_unreadable(int r)
 	return r == -EIO || r == -EINVAL;
 }
 
+/*
+ * The number of the first of these keys that a thread's identity has, + 1; 0 if it has none. `keys`
+ * ends with NULL.
+ */
+uint64_t pmfs_thread_key(
+	const struct pm_threads *threads, uint32_t thread, const char *const *keys);
+
+/* The same of its process: a rank, else a process. */
+uint64_t pmfs_thread_process(const struct pm_threads *threads, uint32_t thread);
+
 /* For views of traces: whether this thread, or any thread, has a trace. Cheap. */
 int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);
