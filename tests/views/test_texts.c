@@ -404,6 +404,48 @@ static void test_readme_stands_without_contexts(void **state)
 	views_done(m, f);
 }
 
+/* Of statements alone, lines are what there is to look at. */
+static void test_readme_begins_with_what_is_there(void **state)
+{
+	struct fake *f = fake_new();
+	f->profile.kind_of_tree = "edges";
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text, "\n$ cat summary.txt\n$ head lines.csv\n"));
+	assert_null(strstr(text, "$ cat hotpath.txt"));
+	free(text);
+	views_done(m, f);
+	f = fake_new();
+	f->profile.kind_of_tree = "edges";
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	m = pmfs_model_new(&f->profile);
+	text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text, "\n$ cat hotpath.txt\n"));
+	free(text);
+	views_done(m, f);
+}
+
+/* A window has calls that begin in it; that others touch it is not a number of the same name. */
+static void test_calls_of_a_window_are_those_that_begin(void **state)
+{
+	static const struct pm_window part;
+	for (int window = 0; window < 2; window++) {
+		struct fake *f = fake_with_time();
+		fake_thread(f, 0, 0);
+		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+		fake_sample(f, 0, 5, 1);
+		f->duration_ns = 100;
+		f->profile.traces_are_calls = true;
+		f->profile.window = window ? &part : NULL;
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		char *text = view_text(m, ROOT, "summary.txt", 0);
+		assert_non_null(strstr(text, "run      100 ns"));
+		assert_int_equal(strstr(text, "1 call\n") != NULL, !window);
+		free(text);
+		views_done(m, f);
+	}
+}
+
 static void test_recipes_of_nothing_have_one_command(void **state)
 {
 	struct fake *f = fake_new();
@@ -529,6 +571,8 @@ int main(void)
 		cmocka_unit_test(test_recipes_find_idle_time_in_what_can_be_read),
 		cmocka_unit_test(test_recipes_ask_about_what_has_an_answer),
 		cmocka_unit_test(test_readme_stands_without_contexts),
+		cmocka_unit_test(test_readme_begins_with_what_is_there),
+		cmocka_unit_test(test_calls_of_a_window_are_those_that_begin),
 		cmocka_unit_test(test_recipes_of_nothing_have_one_command),
 		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
 		cmocka_unit_test(test_cut_keeps_whole_characters),

@@ -695,6 +695,25 @@ static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_err
 	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
 }
 
+/* A profile of call edges may have statements alone: no calls, functions or call path. */
+static int add_beginning(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	const struct pm_tree *tree = NULL;
+	bool edges = strcmp(pm_profile_kind_of_tree(p), "edges") == 0;
+	int r = edges && p->has_lines ? pmfs_model_tree(m, &tree, &why) : 0;
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	bool empty = r == 0 && tree && tree->n_contexts == 0;
+	pm_text_str(out,
+		"\n\nTo begin with (or open report.html in a browser)\n"
+		"$ cat summary.txt\n");
+	pm_text_str(out,
+		empty ? "$ head lines.csv\n" : "$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
+	return 0;
+}
+
 int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
@@ -704,11 +723,11 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_text_printf(out, " (%s", p->format);
 	if (p->layout)
 		pm_text_printf(out, ", %s", p->layout);
-	pm_text_str(out,
-		")\n\nTo begin with (or open report.html in a browser)\n"
-		"$ cat summary.txt\n$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
-	const char *lead;
-	int r = find_lead(m, &lead, err);
+	pm_text_char(out, ')');
+	const char *lead = NULL;
+	int r = add_beginning(out, m, err);
+	if (r == 0)
+		r = find_lead(m, &lead, err);
 	if (lead)
 		pm_text_printf(
 			out, "Tables and pictures are by %s (-o metric=NAME: by another).\n", lead);

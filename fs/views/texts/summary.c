@@ -535,11 +535,11 @@ static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct p
 	return r;
 }
 
-/* The duration and the number of samples. */
+/* The duration and, where there is a word for it, the number of samples. */
 static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const char *one)
 {
 	bool timed = counts->duration_ns != PM_NO_TIME;
-	bool traced = counts->samples != PM_NO_TIME && counts->samples > 0;
+	bool traced = counts->samples != PM_NO_TIME && counts->samples > 0 && one;
 	if (!timed && !traced)
 		return;
 	pm_text_str(out, "run      ");
@@ -568,7 +568,8 @@ static int add_run_and_source(struct pm_text *out, struct pmfs_model *m,
 	add_count(out, counts->functions, "function");
 	r = add_threads(out, m, counts, err);
 	pm_text_char(out, '\n');
-	add_run(out, counts, p->traces_are_calls ? "call" : "sample");
+	/* Of a window, calls are those that begin in it (a quantity), not those that touch it. */
+	add_run(out, counts, !p->traces_are_calls ? "sample" : p->window ? NULL : "call");
 	if (counts->damages > 0) {
 		pm_text_str(out, "damage   see damage.csv:");
 		pm_text_char(out, ' ');
