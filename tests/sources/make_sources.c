@@ -519,12 +519,15 @@ static void cut_file(const char *from, const char *name)
 	pm_text_done(&bytes);
 }
 
-/* cut/NAME: a source with damage in each of its files, for what must keep its rows. */
+/*
+ * ../cut/NAME: a source with damage in each of its files, for what must keep its rows. Not among
+ * the others, of which each document can be read.
+ */
 static void write_cut(const char *name)
 {
 	char from[2048], to[2048];
 	snprintf(from, sizeof(from), "%s/%s", folder, name);
-	snprintf(to, sizeof(to), "cut/%s", name);
+	snprintf(to, sizeof(to), "../cut/%s", name);
 	DIR *dir = opendir(from);
 	if (!dir && errno == ENOTDIR) {
 		cut_file(name, to);
@@ -569,7 +572,7 @@ int main(int argc, char **argv)
 	write_zts();
 	write_unended();
 	write_htdump();
-	sources_folder("cut");
+	sources_folder("../cut");
 	write_cut("hpctoolkit-june");
 	write_cut("hpcrun");
 	write_cut("zts");
