@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fs/bar.h"
@@ -153,11 +154,23 @@ static void keep_no_memory(void)
 #endif
 }
 
+/* A folder of runs keeps many files open. The soft limit protects programs that call select(). */
+static void raise_descriptors(void)
+{
+	enum { ENOUGH = 1 << 16 };
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= ENOUGH)
+		return;
+	limit.rlim_cur = limit.rlim_max < ENOUGH ? limit.rlim_max : ENOUGH;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	struct pmfs_options options;
 	fill_standard_descriptors();
 	keep_no_memory();
+	raise_descriptors();
 	if (!pmfs_options_parse(argc, argv, &options)) {
 		pmfs_options_done(&options);
 		return EXIT_USAGE;

@@ -7,11 +7,15 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "formats/common/cache.h"
 
 enum {
 	MOST_OPEN = 64, /* not in use; each has descriptors */
+	LEAST_OPEN = 4,
+	DESCRIPTORS = 8, /* of a run: a folder and its files */
+	OTHERS = 128,    /* descriptors of the server, and of files that are read for a moment */
 	STAY_OPEN =
 		3, /* kept regardless of size: two sides and a run that is read at the same time */
 	LEAST = 64 << 10,
@@ -39,6 +43,7 @@ struct slot {
 struct pmfs_shelf {
 	const struct pmfs_runs *runs;
 	struct pmfs_shelf_options options;
+	uint64_t share; /* of the cache, that a run takes at least */
 	struct pm_cache *cache;
 	pthread_mutex_t lock; /* protects the following; may be taken while the caches are locked */
 	struct slot *slots;
@@ -282,8 +287,8 @@ const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run)
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p)
 {
 	/* Decoded data takes about as much as the source; mapped data takes nothing. */
-	uint64_t bytes = LEAST + p->input_bytes / 2, share = s->options.cache_bytes / MOST_OPEN;
-	return bytes > share ? bytes : share;
+	uint64_t bytes = LEAST + p->input_bytes / 2;
+	return bytes > s->share ? bytes : s->share;
 }
 
 uint64_t pmfs_shelf_memory(struct pmfs_shelf *s)
@@ -308,6 +313,18 @@ struct pmfs_lender pmfs_shelf_lender(struct pmfs_shelf *s)
 	return (struct pmfs_lender){.acquire = lend, .release = take_back, .self = s};
 }
 
+/* So many runs that their descriptors, of which a server may have as few as 256, are enough. */
+static uint64_t most_open(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+		limit.rlim_cur >= OTHERS + MOST_OPEN * DESCRIPTORS)
+		return MOST_OPEN;
+	if (limit.rlim_cur <= OTHERS + LEAST_OPEN * DESCRIPTORS)
+		return LEAST_OPEN;
+	return (limit.rlim_cur - OTHERS) / DESCRIPTORS;
+}
+
 struct pmfs_shelf *pmfs_shelf_new(
 	const struct pmfs_runs *runs, const struct pmfs_shelf_options *options)
 {
@@ -316,6 +333,7 @@ struct pmfs_shelf *pmfs_shelf_new(
 		return NULL;
 	s->runs = runs;
 	s->options = *options;
+	s->share = options->cache_bytes / most_open();
 	s->leaving = PM_NONE;
 	pthread_mutex_init(&s->lock, NULL);
 	s->cache = pm_cache_new(options->cache_bytes);
