@@ -64,6 +64,14 @@ class Operator(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"oo many open files", done.stderr)
 
+    def test_many_runs_need_few_descriptors(self):
+        for i in range(40):
+            shutil.copytree(os.path.join(SOURCES, "hpctoolkit"), os.path.join(self.folder, f"job{i}"))
+        done = subprocess.run(["sh", "-c", 'ulimit -n 128; exec "$0" --cat "$1" functions-wide.csv', PROFMOUNT, self.folder],
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0].count(b"job"), 40)
+
     def test_idle_mounts_leave(self):
         held = None
         while held is None:
