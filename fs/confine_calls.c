@@ -68,9 +68,13 @@ static int allow(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condition
 static int allow_files(scmp_filter_ctx filter)
 {
 	static const int commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+	/* isatty of glibc; from 2.42 on, where it is TCGETS2 (its macro takes a struct that older
+	 * ones lack); of musl */
+	static const unsigned long asks[] = {TCGETS, _IOC(_IOC_READ, 'T', 0x2a, 44), TIOCGWINSZ};
 	int r = allow(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, CHANGES_FILES, 0));
 	r |= allow(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, CHANGES_FILES, 0));
-	r |= allow(filter, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS));
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		r |= allow(filter, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_EQ, asks[i]));
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]);
 		r |= allow(filter, SCMP_SYS(fcntl), is) | allow(filter, SCMP_SYS(fcntl64), is);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -115,8 +116,20 @@ static bool waits_for_events(void)
 	return poll(&event, 1, 0) == 1;
 }
 
+/* As isatty does, of whatever C library: a file is no terminal, which is not what a filter says. */
+static bool asks_for_terminals(void)
+{
+	static const unsigned long asks[] = {TCGETS, _IOC(_IOC_READ, 'T', 0x2a, 44), TIOCGWINSZ};
+	char answer[100];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), n = 0;
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		n += ioctl(fd, asks[i], answer) == -1 && errno == ENOTTY;
+	return closes(fd) && n == 3;
+}
+
 static void test_serving_goes_on(void **state)
 {
+	assert_true(confined(asks_for_terminals));
 	assert_true(confined(opens_for_reading));
 	assert_true(confined(starts_threads));
 	assert_true(confined(stops_threads));
