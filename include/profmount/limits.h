@@ -116,11 +116,14 @@
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 
 /*
- * Different durations of calls, by method in the whole source, or of a function: 16 bytes each, in
- * a table that is at least a quarter full. Percentiles are empty beyond that. A store with 60 MB of
- * calls has some ten thousand.
+ * Different durations of calls, by method, that are counted exactly: 16 bytes each, in a table that
+ * is at least a quarter full. Percentiles beyond that need another pass over the calls. A store
+ * with 60 MB of calls has some ten thousand.
  */
-#define PM_LIMIT_LENGTHS ((size_t)1 << 21)
+#define PM_LIMIT_COUNTED ((size_t)1 << 21)
+
+/* The same for tables that make no other pass. */
+#define PM_LIMIT_LENGTHS PM_LIMIT_COUNTED
 
 /*
  * Decoded data of measurement files kept in memory. A block of contexts takes half of it, a thread

@@ -56,7 +56,7 @@ struct pm_call_bucket {
  */
 struct pm_call_times {
 	bool known; /* it was called */
-	uint64_t p50_ns, p90_ns, p99_ns, max_ns;
+	uint64_t p50_ns, p90_ns, p95_ns, p99_ns, max_ns;
 	/*
 	 * The buckets that are not empty, shortest calls first. NULL if samples() returns the
 	 * calls.
