@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "formats/builder/recording.h"
-#include "formats/common/lengths.h"
 #include "formats/common/list.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 
@@ -15,7 +15,6 @@ enum {
 	BLOCK_EVENTS = 256,
 	VARINT = 10,                             /* bytes at most */
 	BLOCK_BYTES = BLOCK_EVENTS * 5 * VARINT, /* of five numbers */
-	AT_ONCE = 1 << 19,                       /* calls whose lengths are counted in one pass */
 };
 
 /* An event as it was told; `context` is a path, or PM_REC_NONE. */
@@ -325,88 +324,48 @@ int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *r
 
 /* ---- how long calls took ---- */
 
-/*
- * The functions that a pass counts: from `first` to `end`, not more calls than AT_ONCE, or one
- * function.
- */
-struct pass {
-	uint32_t first, end;
-	struct pm_lengths lengths;
-};
-
-/* Calls `take` with the function and length of every call. 0 or -ENOMEM. */
-static int each_call(struct pm_rec_opened *o,
-	int (*take)(void *context, const struct pm_timed *calls, size_t n), void *context)
+/* Adds the durations of all calls by function: a pm_pass. */
+static int add_calls(void *context, struct pm_durations *ret)
 {
+	const struct pm_rec_opened *o = context;
 	const struct pm_recording *r = &o->recording;
 	const struct pm_tree *tree = o->whole.tree;
-	struct pm_timed calls[BLOCK_EVENTS];
+	struct pm_duration calls[BLOCK_EVENTS];
+	int e = 0;
 	for (size_t i = 0; i < r->n_traces; i++) {
 		const struct pm_rec_trace *t = &r->traces[i];
-		for (uint64_t k = 0; k < t->n; k += BLOCK_EVENTS) {
+		for (uint64_t k = 0; k < t->n && e == 0; k += BLOCK_EVENTS) {
 			size_t n = t->n - k < BLOCK_EVENTS ? (size_t)(t->n - k) : BLOCK_EVENTS,
 			       m = 0;
 			struct decoder d = {.at = t->blocks[k / BLOCK_EVENTS], .calls = true};
 			for (size_t j = 0; j < n; j++) {
-				struct pm_rec_event e = decode(&d);
-				uint32_t at = e.context == PM_REC_NONE
+				struct pm_rec_event event = decode(&d);
+				uint32_t at = event.context == PM_REC_NONE
 					? PM_NONE
-					: r->path_contexts[e.context];
+					: r->path_contexts[event.context];
 				uint32_t of =
 					at == PM_NONE ? PM_NONE : pm_tree_frame(tree, at)->function;
 				if (of != PM_NONE)
-					calls[m++] = (struct pm_timed){e.duration_ns, of};
+					calls[m++] = (struct pm_duration){event.duration_ns, of};
 			}
-			int e = pm_work_cancelled() ? -ENOMEM : take(context, calls, m);
-			if (e < 0)
-				return e;
+			e = pm_work_cancelled() ? -ENOMEM : pm_durations_add_all(ret, calls, m);
 		}
 	}
-	return 0;
-}
-
-static int count_calls(void *context, const struct pm_timed *calls, size_t n)
-{
-	uint64_t *counts = context;
-	for (size_t i = 0; i < n; i++)
-		counts[calls[i].of]++;
-	return 0;
-}
-
-static int add_lengths(void *context, const struct pm_timed *calls, size_t n)
-{
-	struct pass *p = context;
-	struct pm_timed mine[BLOCK_EVENTS];
-	size_t m = 0;
-	for (size_t i = 0; i < n; i++)
-		if (calls[i].of >= p->first && calls[i].of < p->end)
-			mine[m++] = calls[i];
-	return pm_lengths_add_all(&p->lengths, mine, m);
+	return e;
 }
 
 static int call_times_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct pm_rec_opened *o = owner;
 	uint32_t n = o->whole.tree->n_functions;
-	struct pm_call_times **ret = part, *times = calloc((size_t)n + 1, sizeof(*times));
-	uint64_t *counts = calloc((size_t)n + 1, sizeof(*counts));
+	struct pm_call_times **ret = part;
+	struct pm_durations durations = {.n = 0};
 	(void)err;
 	*ret = calloc((size_t)n + 1, sizeof(**ret));
-	int e = *ret && times && counts ? each_call(o, count_calls, counts) : -ENOMEM;
-	for (struct pass p = {.end = 0}; e == 0 && p.end < n;) {
-		p = (struct pass){.first = p.end, .end = p.end + 1};
-		for (uint64_t sum = counts[p.first]; p.end < n; p.end++)
-			if ((sum += counts[p.end]) > AT_ONCE)
-				break;
-		e = each_call(o, add_lengths, &p);
-		if (e == 0)
-			e = pm_lengths_times(&p.lengths, times, n);
-		if (e == 0)
-			memcpy(*ret + p.first, times + p.first, (p.end - p.first) * sizeof(*times));
-		pm_lengths_done(&p.lengths);
-	}
-	free(times);
-	free(counts);
+	int e = *ret ? add_calls(o, &durations) : -ENOMEM;
+	if (e == 0)
+		e = pm_percentiles(&durations, *ret, n, add_calls, o);
+	pm_durations_done(&durations);
 	return e;
 }
 
