@@ -81,8 +81,8 @@ static int count(struct zts_attributes *a, struct zts_attr_sums *item, const str
 	if (!below)
 		item->time_ns += ns;
 	take_slowest(item, ns, moment->trace);
-	return pm_lengths_add(
-		&a->lengths, (uint32_t)(item - a->items), ns > 0 ? (uint64_t)ns : 0, 1);
+	return pm_durations_add(
+		&a->durations, (uint32_t)(item - a->items), ns > 0 ? (uint64_t)ns : 0, 1);
 }
 
 /* The item of an attribute; a new one knows its statement. */
@@ -142,7 +142,7 @@ int zts_attributes_add_trace(struct zts_attributes *a, struct pm_bytes value, ui
 	item->time_ns += duration_ns;
 	take_slowest(
 		item, duration_ns < INT64_MAX ? (int64_t)duration_ns : INT64_MAX, moment->trace);
-	return pm_lengths_add(&a->lengths, (uint32_t)(item - a->items), duration_ns, 1);
+	return pm_durations_add(&a->durations, (uint32_t)(item - a->items), duration_ns, 1);
 }
 
 static void add(struct zts_attr_sums *to, const struct zts_attr_sums *from)
@@ -172,7 +172,7 @@ int zts_attributes_join(
 		add(item, &from->items[i]);
 	}
 	if (r == 0)
-		r = pm_lengths_join(&to->lengths, &from->lengths, places);
+		r = pm_durations_join(&to->durations, &from->durations, places);
 	free(places);
 	return r;
 }
@@ -194,11 +194,22 @@ static int by_key(const void *a, const void *b)
 	return order ? order : by_time(x, y);
 }
 
-int zts_attributes_sort(struct zts_attributes *a, bool by_time_alone)
+int zts_attributes_again(struct zts_attributes *a, const struct pm_strtab *texts,
+	const struct pm_durations *found, struct pm_arena *arena)
+{
+	a->durations.only = found->only;
+	for (uint32_t i = 0; i < texts->n; i++)
+		if ((i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) ||
+			!item_of(a, texts->items[i], arena))
+			return -ENOMEM;
+	return 0;
+}
+
+int zts_attributes_end(struct zts_attributes *a, bool by_time_alone, pm_pass pass, void *context)
 {
 	uint32_t n = a->texts.n;
 	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
-	int r = times ? pm_lengths_times(&a->lengths, times, n) : -ENOMEM;
+	int r = times ? pm_percentiles(&a->durations, times, n, pass, context) : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		a->items[i].times = times[i];
 	free(times);
@@ -209,7 +220,7 @@ int zts_attributes_sort(struct zts_attributes *a, bool by_time_alone)
 void zts_attributes_done(struct zts_attributes *a)
 {
 	pm_strtab_done(&a->texts);
-	pm_lengths_done(&a->lengths);
+	pm_durations_done(&a->durations);
 	pm_text_done(&a->scratch);
 	free(a->items);
 	*a = (struct zts_attributes){.items = NULL};

@@ -5,8 +5,8 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_ATTRIBUTES_H
 #define PROFMOUNT_FORMATS_ZTS_ATTRIBUTES_H
 
-#include "formats/common/lengths.h"
 #include "formats/common/map.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/text.h"
 #include "formats/zts/exceptions.h"
 
@@ -25,7 +25,7 @@ struct zts_attr_sums {
 	uint32_t last_tree, last_call, end;
 	uint32_t statement; /* of a value: its place among the statements; PM_NONE: it is none */
 	struct pm_bytes key, value;
-	struct pm_call_times times; /* after zts_attributes_sort */
+	struct pm_call_times times; /* after zts_attributes_end */
 };
 
 /* Zeroed = empty. */
@@ -33,7 +33,7 @@ struct zts_attributes {
 	struct pm_strtab texts; /* key and value in one, see zts_attr_join */
 	struct zts_attr_sums *items;
 	size_t room;
-	struct pm_lengths lengths;
+	struct pm_durations durations; /* by item */
 	struct pm_text scratch;
 	uint32_t n_trees; /* added so far */
 };
@@ -57,10 +57,18 @@ int zts_attributes_join(
 	struct zts_attributes *to, const struct zts_attributes *from, struct pm_arena *arena);
 
 /*
- * By key, then most traces, then most time first, or by time alone, and with percentiles; nothing
- * can be added afterwards. 0 or -ENOMEM.
+ * Finds percentiles, for which `pass` may have to add all calls once more, and sorts: by key, then
+ * most traces, then most time first, or by time alone. Nothing can be added afterwards. 0, -ENOMEM
+ * or what a pass returned.
  */
-int zts_attributes_sort(struct zts_attributes *a, bool by_time_alone);
+int zts_attributes_end(struct zts_attributes *a, bool by_time_alone, pm_pass pass, void *context);
+
+/*
+ * Begins a pass: `a`, which is empty, only counts the durations that `found` wants, of items that
+ * are numbered as in `texts`. 0 or -ENOMEM.
+ */
+int zts_attributes_again(struct zts_attributes *a, const struct pm_strtab *texts,
+	const struct pm_durations *found, struct pm_arena *arena);
 
 void zts_attributes_done(struct zts_attributes *a);
 

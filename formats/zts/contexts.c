@@ -17,10 +17,11 @@ struct gathering {
 	const struct zts_survey *survey;
 	struct zts_early *early; /* NULL: all traces are read */
 	struct zts_partial *partials;
-	bool lengths_full; /* atomic; used if there is no `early`, which has its own */
 	uint32_t n_partials;
 	struct zts_visits visits;
 	uint32_t *calls_of; /* of the aggregate */
+	const struct zts_joining *joining;
+	const struct pm_durations *found; /* by a pass that reads all traces again; else NULL */
 };
 
 /* ---- adding up ---- */
@@ -50,7 +51,7 @@ static int gather_trace(struct gathering *g, uint32_t place, struct zts_partial 
 		return -ENOMEM;
 	int r = zts_tree_read(g->stores, &parts, tree, &err);
 	if (r < 0)
-		return r == -ENOMEM ? r : tell_unreadable(g, t, &err);
+		return r == -ENOMEM ? r : g->found ? 0 : tell_unreadable(g, t, &err);
 	g->calls_of[place] = tree->n;
 	return zts_partial_add(partial, g->stores, tree, &moment);
 }
@@ -63,8 +64,10 @@ static int gather_stretch(void *context, size_t i)
 	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
 	struct zts_held held = {.payload = NULL};
 	struct zts_tree tree = {.n = 0};
-	bool *full = g->early ? &g->early->lengths_full : &g->lengths_full;
-	int r = zts_partial_init(&g->partials[i], full);
+	int r = zts_partial_init(&g->partials[i]);
+	if (r == 0 && g->found)
+		r = zts_partial_again(&g->partials[i], g->joining->again,
+			zts_joining_texts(g->joining), g->found);
 	for (uint32_t k = from; k < to && r == 0; k++) {
 		const struct zts_trace *t = &v->traces[v->by_store[k]];
 		if (!zts_trace_remains(t, g->early))
@@ -101,6 +104,26 @@ static void translate(const struct zts_early *early, struct zts_partial *p)
 	translate_slowest(early, &p->statements);
 }
 
+/* Adds the durations of all calls once more: a pm_pass. */
+static int read_again(void *context, struct pm_durations *ret)
+{
+	struct gathering g = *(const struct gathering *)context;
+	g.early = NULL;
+	g.found = ret;
+	int r = zts_visits_init(&g.visits, g.stores, g.survey, NULL);
+	g.partials = calloc(g.n_partials, sizeof(*g.partials));
+	if (r == 0)
+		r = g.partials ? pm_crew_each(g.n_partials, gather_stretch, &g) : -ENOMEM;
+	for (uint32_t i = 0; g.partials && i < g.n_partials; i++) {
+		if (r == 0)
+			r = zts_partial_join_again(ret, &g.partials[i]);
+		zts_partial_done(&g.partials[i]);
+	}
+	free(g.partials);
+	zts_visits_done(&g.visits);
+	return r;
+}
+
 static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
 	struct zts_joining j;
@@ -118,8 +141,9 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		r = zts_joining_add(&j, &g->partials[i]);
 		zts_partial_done(&g->partials[i]); /* replaced by the joined ones */
 	}
+	g->joining = &j;
 	if (r == 0)
-		r = zts_joining_end(&j, err);
+		r = zts_joining_end(&j, read_again, g, err);
 	zts_joining_done(&j);
 	return r;
 }

@@ -85,7 +85,7 @@ static int make_summings(struct zts_early *early)
 		zts_records_init(&s->values);
 		s->ticket = PM_NONE;
 		early->free[early->n_free++] = s;
-		r = zts_partial_init(&s->partial, &early->lengths_full);
+		r = zts_partial_init(&s->partial);
 	}
 	return r;
 }

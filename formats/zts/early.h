@@ -44,7 +44,6 @@ struct zts_early {
 	unsigned n_summings, n_free;
 	struct zts_summing **free;
 	pthread_mutex_t lock;   /* of `free` */
-	bool lengths_full;      /* atomic; of all partials, see pm_lengths.any_full */
 	uint32_t *time_rank_of; /* of each ticket */
 	uint32_t *calls_of;     /* of each ticket: calls that were added up; 0: none were */
 	/* Set by the survey: */

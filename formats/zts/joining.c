@@ -23,7 +23,7 @@ void zts_joining_done(struct zts_joining *j)
 	pm_tree_builder_free(j->builder);
 	pm_paths_done(&j->paths);
 	pm_strtab_done(&j->names);
-	pm_lengths_done(&j->lengths);
+	pm_durations_done(&j->durations);
 	free(j->frames);
 	free(j->sums);
 	free(j->first);
@@ -102,7 +102,7 @@ int zts_joining_add(struct zts_joining *j, const struct zts_partial *p)
 	if (r == 0)
 		r = join_paths(j, p, methods, places);
 	if (r == 0)
-		r = pm_lengths_join(&j->lengths, &p->lengths, methods);
+		r = pm_durations_join(&j->durations, &p->durations, methods);
 	if (r == 0)
 		r = zts_attributes_join(&j->a->attributes, &p->attributes, &j->a->texts);
 	if (r == 0)
@@ -202,13 +202,14 @@ static int freeze(struct zts_joining *j, struct pm_error *err)
 }
 
 /* What the methods were, before they are sorted. A method is a function. */
-static int list_times(struct zts_joining *j)
+static int list_times(struct zts_joining *j, pm_pass pass, void *context)
 {
 	struct zts_aggregate *a = j->a;
 	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
 	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
-	int r = times && a->times ? pm_lengths_times(&j->lengths, times, (uint32_t)a->n_methods)
-				  : -ENOMEM;
+	int r = times && a->times
+		? pm_percentiles(&j->durations, times, (uint32_t)a->n_methods, pass, context)
+		: -ENOMEM;
 	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
 		uint32_t function = a->tree->frames[j->frames[i]].function;
 		a->methods[i].function = function;
@@ -219,17 +220,28 @@ static int list_times(struct zts_joining *j)
 	return r;
 }
 
-int zts_joining_end(struct zts_joining *j, struct pm_error *err)
+const struct pm_strtab *zts_joining_texts(const struct zts_joining *j)
+{
+	const struct pm_strtab *texts[] = {[ZTS_AGAIN_METHODS] = &j->names,
+		[ZTS_AGAIN_ATTRIBUTES] = &j->a->attributes.texts,
+		[ZTS_AGAIN_STATEMENTS] = &j->a->statements.texts};
+	return texts[j->again];
+}
+
+int zts_joining_end(struct zts_joining *j, pm_pass pass, void *context, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
 	int r = freeze(j, err);
+	j->again = ZTS_AGAIN_METHODS;
 	if (r == 0)
-		r = list_times(j);
+		r = list_times(j, pass, context);
 	if (r == 0)
 		r = pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
+	j->again = ZTS_AGAIN_ATTRIBUTES;
 	if (r == 0)
-		r = zts_attributes_sort(&a->attributes, false);
+		r = zts_attributes_end(&a->attributes, false, pass, context);
+	j->again = ZTS_AGAIN_STATEMENTS;
 	if (r == 0)
-		r = zts_attributes_sort(&a->statements, true);
+		r = zts_attributes_end(&a->statements, true, pass, context);
 	return r < 0 ? r : zts_exceptions_sort(&a->exceptions);
 }

@@ -13,9 +13,10 @@ struct zts_joining {
 	struct pm_strtab names;
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, sum_room;
-	struct pm_lengths lengths;
-	struct zts_sums *sums; /* of each path */
-	uint64_t *first;       /* of each path, see zts_tally_add */
+	struct pm_durations durations; /* by method */
+	enum zts_again again;          /* why a pass is made */
+	struct zts_sums *sums;         /* of each path */
+	uint64_t *first;               /* of each path, see zts_tally_add */
 	size_t first_room;
 };
 
@@ -26,7 +27,13 @@ void zts_joining_done(struct zts_joining *j);
 /* Adds a range's contexts, methods, attributes and exceptions. 0 or -ENOMEM. */
 int zts_joining_add(struct zts_joining *j, const struct zts_partial *p);
 
-/* Builds the tree and sorts the lists. 0 or -ENOMEM. */
-int zts_joining_end(struct zts_joining *j, struct pm_error *err);
+/* The methods, attributes or statements that a pass counts: see `again`. */
+const struct pm_strtab *zts_joining_texts(const struct zts_joining *j);
+
+/*
+ * Builds the tree, finds percentiles and sorts the lists. A `pass` reads all traces again; `again`
+ * then says for what. 0, -ENOMEM or what a pass returned.
+ */
+int zts_joining_end(struct zts_joining *j, pm_pass pass, void *context, struct pm_error *err);
 
 #endif

@@ -27,8 +27,8 @@ static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
 	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0 ||
 		pm_list_room(&p->brief, method, &p->brief_room, sizeof(*p->brief)) < 0)
 		return PM_NONE;
-	p->methods[method] = (struct zts_method){.name = p->names.items[method]};
 	p->brief[method] = (struct zts_brief){{0}};
+	p->methods[method] = (struct zts_method){.name = p->names.items[method]};
 	return method;
 }
 
@@ -78,20 +78,20 @@ static inline uint32_t method_of(
 
 /*
  * Counts a call that took `ns`; 0 if the clock was set back during it. A call that was not brief is
- * added to p->timed, of which there are *n.
+ * added to p->ended, of which there are *n.
  */
-static inline int count_length(struct zts_partial *p, uint32_t method, int64_t ns, size_t *n)
+static inline int count_duration(struct zts_partial *p, uint32_t method, int64_t ns, size_t *n)
 {
-	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
-	if (length >= ZTS_BRIEF * ZTS_TICK_NS) {
-		p->timed[(*n)++] = (struct pm_timed){length, method};
+	uint64_t duration = ns > 0 ? (uint64_t)ns : 0;
+	if (duration >= ZTS_BRIEF * ZTS_TICK_NS) {
+		p->ended[(*n)++] = (struct pm_duration){duration, method};
 		return 0;
 	}
-	uint32_t *calls = &p->brief[method].calls[length / ZTS_TICK_NS];
+	uint32_t *calls = &p->brief[method].calls[duration / ZTS_TICK_NS];
 	if (++*calls < UINT32_MAX)
 		return 0;
 	*calls = 0;
-	return pm_lengths_add(&p->lengths, method, length, UINT32_MAX);
+	return pm_durations_add(&p->durations, method, duration, UINT32_MAX);
 }
 
 static int add_brief(struct zts_partial *p)
@@ -99,7 +99,7 @@ static int add_brief(struct zts_partial *p)
 	int r = 0;
 	for (uint32_t method = 0; method < p->names.n; method++)
 		for (uint32_t ticks = 0; ticks < ZTS_BRIEF && r == 0; ticks++)
-			r = pm_lengths_add(&p->lengths, method, ticks * ZTS_TICK_NS,
+			r = pm_durations_add(&p->durations, method, ticks * ZTS_TICK_NS,
 				p->brief[method].calls[ticks]);
 	return r;
 }
@@ -110,7 +110,7 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 {
 	size_t n = 0;
 	*ret_has = 0;
-	if (pm_list_room(&p->timed, tree->n, &p->timed_room, sizeof(*p->timed)) < 0 ||
+	if (pm_list_room(&p->ended, tree->n, &p->ended_room, sizeof(*p->ended)) < 0 ||
 		zts_tally_room(&p->tally, tree->n) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->n; i++) {
@@ -121,18 +121,20 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 			(struct pm_step){.key = method, .above = call->parent, .from = PM_NONE};
 		*ret_has |= call->has;
 		if (method == PM_NONE ||
-			(zts_call_duration(call, &ns) && count_length(p, method, ns, &n) < 0))
+			(zts_call_duration(call, &ns) && count_duration(p, method, ns, &n) < 0))
 			return -ENOMEM;
 	}
-	return pm_lengths_add_all(&p->lengths, p->timed, n);
+	return pm_durations_add_all(&p->durations, p->ended, n);
 }
 
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_moment *moment)
 {
-	uint32_t has;
-	int r = take_calls(p, stores, tree, &has);
-	if (r == 0)
+	uint32_t has = 0;
+	int r = p->again > ZTS_AGAIN_METHODS ? 0 : take_calls(p, stores, tree, &has);
+	if (r < 0 || p->again == ZTS_AGAIN_METHODS)
+		return r;
+	if (!p->again)
 		r = zts_tally_add(&p->tally, tree, moment->rank);
 	if (r == 0 && tree->n_attrs)
 		r = zts_attributes_add(&p->attributes, &p->statements, tree, moment, &p->texts);
@@ -141,22 +143,48 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	return zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
 }
 
-int zts_partial_init(struct zts_partial *p, bool *lengths_full)
+int zts_partial_init(struct zts_partial *p)
 {
-	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent)),
-		.lengths = {.any_full = lengths_full}};
+	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
 	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
 		p->recent[i].id = i ^ 1; /* of another slot, so never looked up here */
 	int r = zts_tally_init(&p->tally);
 	return p->recent ? r : -ENOMEM;
 }
 
+/* ---- a pass for percentiles ---- */
+
+int zts_partial_again(struct zts_partial *p, enum zts_again again, const struct pm_strtab *texts,
+	const struct pm_durations *found)
+{
+	p->again = again;
+	if (again != ZTS_AGAIN_METHODS)
+		return zts_attributes_again(
+			again == ZTS_AGAIN_ATTRIBUTES ? &p->attributes : &p->statements, texts,
+			found, &p->texts);
+	p->durations.only = found->only;
+	for (uint32_t i = 0; i < texts->n; i++)
+		if (add_method(p, texts->items[i]) == PM_NONE)
+			return -ENOMEM;
+	return 0;
+}
+
+int zts_partial_join_again(struct pm_durations *found, const struct zts_partial *p)
+{
+	const struct pm_durations *of[] = {[ZTS_AGAIN_METHODS] = &p->durations,
+		[ZTS_AGAIN_ATTRIBUTES] = &p->attributes.durations,
+		[ZTS_AGAIN_STATEMENTS] = &p->statements.durations};
+	return pm_durations_join(found, of[p->again], NULL);
+}
+
+/* ---- the end ---- */
+
 int zts_partial_end(struct zts_partial *p)
 {
 	free(p->recent);
-	free(p->timed);
+	free(p->ended);
 	p->recent = NULL;
-	p->timed = NULL;
+	p->ended = NULL;
 	pm_map_done(&p->ids);
 	int r = add_brief(p);
 	if (r == 0)
@@ -172,9 +200,9 @@ void zts_partial_done(struct zts_partial *p)
 	pm_arena_done(&p->texts);
 	pm_map_done(&p->ids);
 	zts_tally_done(&p->tally);
-	pm_lengths_done(&p->lengths);
+	pm_durations_done(&p->durations);
 	free(p->brief);
-	free(p->timed);
+	free(p->ended);
 	pm_strtab_done(&p->names);
 	pm_text_done(&p->scratch);
 	zts_attributes_done(&p->attributes);

@@ -2,8 +2,8 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 #define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 
-#include "formats/common/lengths.h"
 #include "formats/common/map.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/text.h"
 #include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
@@ -24,6 +24,9 @@ struct zts_brief {
 	uint32_t calls[ZTS_BRIEF];
 };
 
+/* Why all traces are read once more: for percentiles, see pm_percentiles. */
+enum zts_again { ZTS_AGAIN_NOT, ZTS_AGAIN_METHODS, ZTS_AGAIN_ATTRIBUTES, ZTS_AGAIN_STATEMENTS };
+
 struct zts_partial {
 	struct pm_arena texts;
 	struct zts_recent *recent; /* ZTS_RECENT of them */
@@ -32,21 +35,29 @@ struct zts_partial {
 	struct zts_method *methods;
 	size_t method_room;
 	struct zts_tally tally;
-	struct pm_lengths lengths; /* of longer calls; zts_partial_end adds the brief ones */
-	struct zts_brief *brief;   /* by method */
+	struct pm_durations durations; /* by method; zts_partial_end adds those of brief calls */
+	struct zts_brief *brief;       /* by method */
 	size_t brief_room;
-	struct pm_timed *timed; /* longer calls of the current trace */
-	size_t timed_room;
+	struct pm_duration *ended; /* calls of the current trace that were not brief */
+	size_t ended_room;
+	enum zts_again again;
 	struct zts_attributes attributes, statements;
 	struct zts_exceptions exceptions;
 	struct pm_text scratch;
 };
 
+/* 0 or -ENOMEM; call zts_partial_done in either case. */
+int zts_partial_init(struct zts_partial *p);
+
 /*
- * `lengths_full` is that of all partials that are joined, see pm_lengths.any_full. 0 or -ENOMEM;
- * call zts_partial_done in either case.
+ * The partial, which is empty, only counts the durations that `found` wants, of methods, attributes
+ * or statements that are numbered as in `texts`. 0 or -ENOMEM.
  */
-int zts_partial_init(struct zts_partial *p, bool *lengths_full);
+int zts_partial_again(struct zts_partial *p, enum zts_again again, const struct pm_strtab *texts,
+	const struct pm_durations *found);
+
+/* Joins what a pass has counted. 0 or -ENOMEM. */
+int zts_partial_join_again(struct pm_durations *found, const struct zts_partial *p);
 
 /* Adds the calls of one trace. 0 or -ENOMEM. */
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,

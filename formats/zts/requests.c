@@ -21,6 +21,12 @@ struct requests {
 	struct zts_attributes sums;
 };
 
+/* For a pass over all requests. */
+struct again {
+	const struct zts_scope *scope;
+	const struct requests *of;
+};
+
 /* ---- what was asked for ---- */
 
 static bool is_uuid(struct pm_bytes s)
@@ -116,18 +122,33 @@ static int count_all(struct requests *q, const struct zts_scope *scope, struct p
 	return r;
 }
 
-static int fill(void *owner, void *part, struct pm_error *err)
-{
-	struct requests *q = part;
-	int r = count_all(q, owner, err);
-	return r < 0 ? r : zts_attributes_sort(&q->sums, true);
-}
-
 static void done(void *part)
 {
 	struct requests *q = part;
 	zts_attributes_done(&q->sums);
 	pm_arena_done(&q->arena);
+}
+
+/* Adds the durations of all requests once more: a pm_pass. */
+static int count_again(void *context, struct pm_durations *ret)
+{
+	const struct again *a = context;
+	struct requests q = {.arena = {.block = NULL}};
+	int r = zts_attributes_again(&q.sums, &a->of->sums.texts, ret, &q.arena);
+	if (r == 0)
+		r = count_all(&q, a->scope, NULL);
+	if (r == 0)
+		r = pm_durations_join(ret, &q.sums.durations, NULL);
+	done(&q);
+	return r;
+}
+
+static int fill(void *owner, void *part, struct pm_error *err)
+{
+	struct again again = {.scope = owner, .of = part};
+	struct requests *q = part;
+	int r = count_all(q, again.scope, err);
+	return r < 0 ? r : zts_attributes_end(&q->sums, true, count_again, &again);
 }
 
 static const struct pm_part_type requests_part = {

@@ -9,8 +9,8 @@
 
 #include "formats/common/callcosts.h"
 #include "formats/common/crew.h"
-#include "formats/common/lengths.h"
 #include "formats/common/list.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/sort.h"
 #include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
@@ -27,7 +27,7 @@ struct counted {
 /* What one thread counts. */
 struct counts {
 	struct counted *items; /* by function */
-	struct pm_lengths lengths;
+	struct pm_durations durations;
 };
 
 struct building {
@@ -38,9 +38,9 @@ struct building {
 	bool *runs;
 	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
 	size_t n_places, room;
-	struct counts *counts;
-	bool lengths_full; /* atomic; of all counts, see pm_lengths.any_full */
+	struct counts *counts; /* of each thread */
 	unsigned n_counts;
+	const struct pm_durations *found; /* by a pass for percentiles; else NULL */
 };
 
 /* ---- times ---- */
@@ -126,7 +126,7 @@ static int count_call(struct counts *c, uint32_t function, const struct zts_call
 	if (!counted->ended || ns > counted->max_ns)
 		counted->max_ns = ns;
 	counted->ended = true;
-	return pm_lengths_add(&c->lengths, function, ns > 0 ? (uint64_t)ns : 0, 1);
+	return pm_durations_add(&c->durations, function, ns > 0 ? (uint64_t)ns : 0, 1);
 }
 
 static int count_trace(
@@ -158,7 +158,7 @@ static int count_stretch(void *context, size_t i)
 	struct zts_reader reader;
 	size_t from = b->n_places * i / b->n_counts, to = b->n_places * (i + 1) / b->n_counts;
 	int r = zts_reader_init(&reader, b->z, NULL);
-	c->lengths.any_full = &b->lengths_full;
+	c->durations.only = b->found ? b->found->only : NULL;
 	c->items = calloc((size_t)b->tree->n_functions + 1, sizeof(*c->items));
 	if (!c->items)
 		r = -ENOMEM;
@@ -168,36 +168,61 @@ static int count_stretch(void *context, size_t i)
 	return r;
 }
 
-/* Frees the lengths of `c`, so that all tables are not in memory until the last is joined. */
-static int join_counts(struct building *b, struct pm_lengths *lengths, struct counts *c)
+static void counts_done(struct building *b)
 {
-	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
-		const struct counted *from = &c->items[i];
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+	for (unsigned i = 0; b->counts && i < b->n_counts; i++) {
+		free(b->counts[i].items);
+		pm_durations_done(&b->counts[i].durations);
+	}
+	free(b->counts);
+	b->counts = NULL;
+}
+
+/* Counts all calls, on all processors, and their durations in `ret`: also a pm_pass. */
+static int count_all(void *context, struct pm_durations *ret)
+{
+	struct building *b = context;
+	counts_done(b);
+	b->found = ret->only ? ret : NULL;
+	b->n_counts = pm_crew_width();
+	b->counts = calloc(b->n_counts, sizeof(*b->counts));
+	int r = b->counts ? pm_crew_each(b->n_counts, count_stretch, b) : -ENOMEM;
+	for (unsigned i = 0; r == 0 && i < b->n_counts; i++) {
+		r = pm_durations_join(ret, &b->counts[i].durations, NULL);
+		pm_durations_done(&b->counts[i].durations);
+	}
+	return r;
+}
+
+/* Adds what was counted of the calls of each function. */
+static int join_counts(struct building *b)
+{
+	for (size_t k = 0; k < (size_t)b->n_counts * b->tree->n_functions; k++) {
+		size_t i = k % b->tree->n_functions;
+		const struct counted *from = &b->counts[k / b->tree->n_functions].items[i];
+		if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		b->items[i].sums.errors += from->errors;
 		if (from->ended)
 			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
 	}
-	int r = pm_lengths_join(lengths, &c->lengths, NULL);
-	pm_lengths_done(&c->lengths);
-	return r;
+	return 0;
 }
 
 /* Fills percentiles by function. */
-static int join_all(struct building *b)
+static int find_percentiles(struct building *b)
 {
 	uint32_t n = b->tree->n_functions;
-	struct pm_lengths lengths = {.n = 0};
+	struct pm_durations durations = {.n = 0};
 	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
-	int r = times ? 0 : -ENOMEM;
-	for (unsigned i = 0; r == 0 && i < b->n_counts; i++)
-		r = join_counts(b, &lengths, &b->counts[i]);
+	int r = times ? count_all(b, &durations) : -ENOMEM;
 	if (r == 0)
-		r = pm_lengths_times(&lengths, times, n);
+		r = join_counts(b);
+	if (r == 0)
+		r = pm_percentiles(&durations, times, n, count_all, b);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		b->items[i].times = times[i];
-	pm_lengths_done(&lengths);
+	pm_durations_done(&durations);
 	free(times);
 	return r;
 }
@@ -240,11 +265,7 @@ static int count_calls(struct building *b, struct pm_error *err)
 		r = list_places(b, err);
 	if (r < 0)
 		return r;
-	b->n_counts = pm_crew_width();
-	b->counts = calloc(b->n_counts, sizeof(*b->counts));
-	r = b->counts ? pm_crew_each(b->n_counts, count_stretch, b) : -ENOMEM;
-	if (r == 0)
-		r = join_all(b);
+	r = find_percentiles(b);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -282,11 +303,7 @@ static int finish(struct building *b, struct pm_window_part *part)
 
 static void building_done(struct building *b)
 {
-	for (unsigned i = 0; b->counts && i < b->n_counts; i++) {
-		free(b->counts[i].items);
-		pm_lengths_done(&b->counts[i].lengths);
-	}
-	free(b->counts);
+	counts_done(b);
 	free(b->places);
 	free(b->items);
 	free(b->runs);

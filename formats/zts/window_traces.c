@@ -30,6 +30,10 @@ struct gathering {
 	const struct zts_scope *scope;
 	struct carried *items;
 	uint32_t n;
+	/* Of a pass for percentiles, which reads all traces again; else NULL: */
+	const struct zts_attributes *of;
+	bool are_statements;
+	const struct pm_durations *found;
 };
 
 static int gather_trace(struct carried *c, struct zts_reader *reader, uint32_t trace)
@@ -46,16 +50,25 @@ static int gather_trace(struct carried *c, struct zts_reader *reader, uint32_t t
 			       &moment, &c->texts);
 }
 
+static struct zts_attributes *counted_again(const struct gathering *g, uint32_t i)
+{
+	return g->are_statements ? &g->items[i].statements : &g->items[i].attributes;
+}
+
 static int gather_stretch(void *context, size_t i)
 {
 	struct gathering *g = context;
+	struct carried *c = &g->items[i];
 	uint64_t n = g->scope->end - g->scope->first;
 	uint32_t from = g->scope->first + (uint32_t)(n * i / g->n);
 	uint32_t to = g->scope->first + (uint32_t)(n * (i + 1) / g->n);
 	struct zts_reader reader;
 	int r = zts_reader_init(&reader, g->scope->z, NULL);
+	if (r == 0 && g->of)
+		r = zts_attributes_again(
+			counted_again(g, (uint32_t)i), &g->of->texts, g->found, &c->texts);
 	for (uint32_t k = from; k < to && r == 0; k++)
-		r = pm_work_cancelled() ? -ENOMEM : gather_trace(&g->items[i], &reader, k);
+		r = pm_work_cancelled() ? -ENOMEM : gather_trace(c, &reader, k);
 	zts_reader_done(&reader);
 	return r;
 }
@@ -77,18 +90,50 @@ static int join(struct carried *to, const struct carried *from)
 	return r < 0 ? r : zts_exceptions_join(&to->exceptions, &from->exceptions, &to->texts);
 }
 
+static int gather(struct gathering *g)
+{
+	g->n = pm_crew_width();
+	g->items = calloc(g->n, sizeof(*g->items));
+	return g->items ? pm_crew_each(g->n, gather_stretch, g) : -ENOMEM;
+}
+
+/* Adds the durations of all calls once more: a pm_pass. */
+static int read_again(void *context, struct pm_durations *ret)
+{
+	struct gathering g = *(const struct gathering *)context;
+	g.found = ret;
+	int r = gather(&g);
+	for (uint32_t i = 0; g.items && i < g.n; i++) {
+		if (r == 0)
+			r = pm_durations_join(ret, &counted_again(&g, i)->durations, NULL);
+		carried_done(&g.items[i]);
+	}
+	free(g.items);
+	return r;
+}
+
+static int sort(struct carried *c, const struct zts_scope *scope)
+{
+	struct gathering again = {.scope = scope, .of = &c->attributes};
+	int r = zts_attributes_end(&c->attributes, false, read_again, &again);
+	again.of = &c->statements;
+	again.are_statements = true;
+	if (r == 0)
+		r = zts_attributes_end(&c->statements, true, read_again, &again);
+	return r < 0 ? r : zts_exceptions_sort(&c->exceptions);
+}
+
 static int carried_fill(void *owner, void *part, struct pm_error *err)
 {
 	enum { A_ROW = 500 /* bytes, about */ };
 	struct window_traces *w = owner;
 	struct carried *c = part;
-	struct gathering g = {.scope = &w->scope, .n = pm_crew_width()};
+	struct gathering g = {.scope = &w->scope};
 	struct zts_samples *s;
 	int r = zts_get_samples(g.scope->z, &s, err);
 	if (r < 0)
 		return r;
-	g.items = calloc(g.n, sizeof(*g.items));
-	r = g.items ? pm_crew_each(g.n, gather_stretch, &g) : -ENOMEM;
+	r = gather(&g);
 	for (uint32_t i = 0; g.items && i < g.n; i++) {
 		if (r == 0)
 			r = join(c, &g.items[i]);
@@ -96,11 +141,7 @@ static int carried_fill(void *owner, void *part, struct pm_error *err)
 	}
 	free(g.items);
 	if (r == 0)
-		r = zts_attributes_sort(&c->attributes, false);
-	if (r == 0)
-		r = zts_attributes_sort(&c->statements, true);
-	if (r == 0)
-		r = zts_exceptions_sort(&c->exceptions);
+		r = sort(c, g.scope);
 	c->public = (struct zts_carried){&c->attributes, &c->statements, &c->exceptions};
 	uint64_t n =
 		(uint64_t)c->attributes.texts.n + c->statements.texts.n + c->exceptions.texts.n;
