@@ -94,7 +94,7 @@ struct nytp_text {
 	size_t n;
 };
 
-/* How long the calls of a sub took, in the order of their returns: see lengths.c. */
+/* How long the calls of a sub took, in the order of their returns: see durations.c. */
 struct nytp_log {
 	uint32_t name, len, room;
 	uint8_t *p;

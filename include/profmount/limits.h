@@ -122,9 +122,6 @@
  */
 #define PM_LIMIT_COUNTED ((size_t)1 << 21)
 
-/* The same for tables that make no other pass. */
-#define PM_LIMIT_LENGTHS PM_LIMIT_COUNTED
-
 /*
  * Decoded data of measurement files kept in memory. A block of contexts takes half of it, a thread
  * of a large run 1 MB.

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/lengths.h"
+#include "formats/common/buckets.h"
 #include "formats/common/list.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/nytprof/limits.h"
@@ -117,9 +118,9 @@ static uint64_t ns_of(double ticks, double ns_per_tick)
 	return ns < (double)INT64_MAX ? (uint64_t)ns : PM_NO_TIME;
 }
 
-static int count(struct pm_lengths *l, const struct nytp_log *log, double ns_per_tick)
+static int count(struct pm_durations *d, const struct nytp_log *log, double ns_per_tick)
 {
-	struct pm_timed calls[TOGETHER];
+	struct pm_duration calls[TOGETHER];
 	const uint8_t *p = log->p, *end = p + log->len;
 	int r = 0;
 	while (p < end && r == 0) {
@@ -127,9 +128,9 @@ static int count(struct pm_lengths *l, const struct nytp_log *log, double ns_per
 		for (; p < end && n < TOGETHER; n++) {
 			double ticks;
 			p = take(p, &ticks);
-			calls[n] = (struct pm_timed){ns_of(ticks, ns_per_tick), 0};
+			calls[n] = (struct pm_duration){ns_of(ticks, ns_per_tick), 0};
 		}
-		r = pm_work_cancelled() ? -ENOMEM : pm_lengths_add_all(l, calls, n);
+		r = pm_work_cancelled() ? -ENOMEM : pm_durations_add_all(d, calls, n);
 	}
 	return r;
 }
@@ -171,18 +172,73 @@ static int list_items(
 	return pm_sort(items, *ret_n, sizeof(*items), by_function);
 }
 
+/* The logs of a function. */
+struct logs {
+	const struct item *items;
+	size_t n;
+};
+
+/* Adds the durations of all calls: a pm_pass. */
+static int count_all(void *context, struct pm_durations *ret)
+{
+	const struct logs *logs = context;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < logs->n; i++)
+		r = count(ret, logs->items[i].log, logs->items[i].file->ns_per_tick);
+	return r;
+}
+
+/* The calls by bucket: PM_BUCKETS of them. */
+static void fill_buckets(const struct logs *logs, struct pm_call_bucket *ret)
+{
+	for (size_t i = 0; i < logs->n; i++) {
+		const struct nytp_log *log = logs->items[i].log;
+		const uint8_t *p = log->p, *end = p + log->len;
+		while (p < end) {
+			double ticks;
+			p = take(p, &ticks);
+			uint64_t ns = ns_of(ticks, logs->items[i].file->ns_per_tick);
+			struct pm_call_bucket *bucket = &ret[pm_bucket_of(ns)];
+			bucket->calls++;
+			bucket->ns += ns;
+		}
+	}
+}
+
+static int make_histogram(
+	const struct logs *logs, struct pm_arena *arena, struct pm_call_times *ret)
+{
+	struct pm_call_bucket all[PM_BUCKETS] = {{.calls = 0}};
+	uint32_t n = 0;
+	fill_buckets(logs, all);
+	for (uint32_t i = 0; i < PM_BUCKETS; i++)
+		if (all[i].calls) {
+			all[n] = all[i];
+			all[n++].index = i;
+		}
+	struct pm_call_bucket *buckets = pm_arena_array(arena, n, sizeof(*buckets));
+	if (!buckets)
+		return -ENOMEM;
+	memcpy(buckets, all, n * sizeof(*buckets));
+	ret->buckets = buckets;
+	ret->n_buckets = n;
+	return 0;
+}
+
 /* Handles the function of items[*at], and moves *at to the next function. */
 static int times_of(const struct item *items, size_t n, size_t *at, struct nytp_times *times)
 {
-	struct pm_lengths lengths = {.n = 0};
-	uint32_t function = items[*at].function;
-	int r = 0;
-	for (; r == 0 && *at < n && items[*at].function == function; ++*at)
-		r = count(&lengths, items[*at].log, items[*at].file->ns_per_tick);
+	struct pm_durations durations = {.n = 0};
+	struct logs logs = {.items = items + *at};
+	struct pm_call_times *ret = &times->by_function[items[*at].function];
+	for (; *at < n && items[*at].function == logs.items[0].function; ++*at)
+		logs.n++;
+	int r = count_all(&logs, &durations);
 	if (r == 0)
-		r = pm_lengths_histogram(
-			&lengths, &times->histograms, &times->by_function[function]);
-	pm_lengths_done(&lengths);
+		r = pm_percentiles(&durations, ret, 1, count_all, &logs);
+	if (r == 0 && ret->known)
+		r = make_histogram(&logs, &times->histograms, ret);
+	pm_durations_done(&durations);
 	return r;
 }
 
