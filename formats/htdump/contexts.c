@@ -14,7 +14,10 @@
 #include "formats/common/steps.h"
 #include "formats/common/work.h"
 
-enum { BETWEEN_QUESTIONS = 1 << 14 };
+enum {
+	BETWEEN_QUESTIONS = 1 << 14,
+	MOST_SHARES = 32, /* of the durations that may be counted, for threads */
+};
 
 /* The shortest and the longest call of a context. */
 struct extent {
@@ -36,7 +39,8 @@ static int lane_make(void *context, uint32_t i, void *result)
 {
 	const struct builder *b = context;
 	struct htd_lane_walk *w = result;
-	w->spreads.budget = &b->c->budget;
+	size_t n = b->c->s->n_threads;
+	w->durations.most = pm_durations_most / (n < MOST_SHARES ? n : MOST_SHARES);
 	return htd_lane_walk(w, b->c->s, i, &b->c->mapped);
 }
 
@@ -67,15 +71,19 @@ static int label_frame(struct builder *b, uint32_t label, uint32_t *ret)
 	return text == PM_NONE || function == PM_NONE || *ret == PM_NONE ? -ENOMEM : 0;
 }
 
-/* Maps the labels found by a walk to the labels of all calls. */
+/* Maps the labels of a walk to the labels of all calls: mapped ones are the same. */
 static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint32_t **ret)
 {
-	*ret = malloc(((size_t)from->texts.n + 1) * sizeof(**ret));
+	uint32_t n_mapped = c->mapped.texts.n;
+	*ret = malloc(((size_t)n_mapped + from->texts.n + 1) * sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < n_mapped; i++)
+		(*ret)[i] = i;
 	for (uint32_t i = 0; i < from->texts.n; i++) {
-		(*ret)[i] = htd_labels_take(&c->labels, from->texts.items[i]);
-		if ((*ret)[i] == HTD_NONE)
+		uint32_t label = htd_labels_take(&c->labels, from->texts.items[i]);
+		(*ret)[n_mapped + i] = label;
+		if (label == HTD_NONE)
 			return -ENOMEM;
 	}
 	return 0;
@@ -84,18 +92,17 @@ static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint3
 /* The ranks of a lane's paths, of which there are `steps`. */
 static int ranks_take(struct builder *b, const struct htd_lane_walk *w, struct pm_step *steps)
 {
-	uint32_t n_mapped = b->c->mapped.texts.n, *found = NULL, known = b->paths.n;
+	uint32_t *labels = NULL, known = b->paths.n;
 	const struct pm_measured extents = {b->extents, b->extent_room, sizeof(*b->extents)};
-	int r = labels_take(b->c, &w->labels, &found);
+	int r = labels_take(b->c, &w->labels, &labels);
 	for (uint32_t i = 0; r == 0 && i < w->tree.n; i++) {
 		const struct pm_path *path = &w->tree.items[i];
-		uint32_t label = path->key < n_mapped ? path->key : found[path->key - n_mapped];
 		steps[i] = (struct pm_step){.above = path->parent, .from = PM_NONE};
-		r = label_frame(b, label, &steps[i].key);
+		r = label_frame(b, labels[path->key], &steps[i].key);
 	}
 	if (r == 0)
-		r = htd_spreads_join(&b->c->spreads, &w->spreads, found);
-	free(found);
+		r = pm_durations_join(&b->c->durations, &w->durations, labels);
+	free(labels);
 	if (r == 0)
 		r = pm_steps_take(&b->paths, &b->guesses, steps, w->tree.n, &extents);
 	if (r == 0)
@@ -273,8 +280,6 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	c->labels.mapped = &c->mapped;
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
 	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
-	c->spreads = (struct htd_spreads){&c->budget, c->mapped.texts.n};
-	c->budget = htd_spread_budget(s->n_events);
 	if (r == 0)
 		r = pm_paths_init(&b.paths, PM_LIMIT_ITEMS);
 	if (r == 0)
@@ -295,7 +300,7 @@ void htd_calls_done(struct htd_calls *c)
 	free(c->lanes);
 	free(c->by_label);
 	free(c->ranked);
-	htd_spreads_done(&c->spreads);
+	pm_durations_done(&c->durations);
 	htd_labels_done(&c->labels);
 	htd_mapped_done(&c->mapped);
 	pm_callcosts_done(&c->costs);

@@ -5,10 +5,10 @@
 #include "formats/htdump/htdump.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "formats/htdump/durations.h"
 
 /* Size of a piece, in units of the index. */
 enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
@@ -16,24 +16,24 @@ enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
 /* Bytes that are prefetched ahead of a reader. */
 enum { AHEAD = 2048 };
 
-struct htd_durations_reader {
-	struct htd_durations_reader *next; /* idle */
+struct reader {
+	struct reader *next; /* idle */
 	struct pm_text scratch;
 	uint32_t n;
-	struct htd_duration calls[PIECE_EVENTS];
+	struct pm_duration calls[PIECE_EVENTS];
 	struct htd_lasting lasting[HTD_N_LASTING];
 };
 
-static bool is_wanted(const struct htd_wanted *wanted, uint64_t ns)
-{
-	bool is = false;
-	for (size_t i = 0; i < HTD_WANTED; i++)
-		is |= ns - wanted->low[i] <= wanted->width[i];
-	return is;
-}
+/* A pass over the stream. */
+struct reading {
+	const struct htd_calls *c;
+	struct pm_map threads; /* with calls; empty if all threads of the stream are shown */
+	pthread_mutex_t lock;  /* guards: */
+	struct pm_durations *found;
+	struct reader *idle;
+};
 
-static int read_call(
-	const struct htd_durations *d, struct htd_durations_reader *r, const struct htd_event *e)
+static int read_call(const struct reading *d, struct reader *r, const struct htd_event *e)
 {
 	uint64_t duration, thread;
 	if (!htd_event_call(e, &duration, &thread) ||
@@ -44,14 +44,13 @@ static int read_call(
 		return -ENOMEM;
 	if (label >= d->c->n_labels)
 		return -EIO;
-	uint32_t what = d->what[label];
-	if (what != HTD_NONE && is_wanted(&d->wanted[what], duration))
-		r->calls[r->n++] = (struct htd_duration){duration, what};
+	if (pm_durations_want(d->found, label, duration))
+		r->calls[r->n++] = (struct pm_duration){duration, label};
 	return 0;
 }
 
-static int read_events(const struct htd_durations *d, struct htd_durations_reader *r,
-	struct htd_walk *walk, uint64_t until)
+static int read_events(
+	const struct reading *d, struct reader *r, struct htd_walk *walk, uint64_t until)
 {
 	struct htd_event e;
 	int code = 0;
@@ -66,7 +65,7 @@ static int read_events(const struct htd_durations *d, struct htd_durations_reade
  * The bytes are checked for all events at once, before and after they are used: the file may grow
  * meanwhile.
  */
-static int read_checked(const struct htd_durations *d, struct htd_durations_reader *r, size_t chunk)
+static int read_checked(const struct reading *d, struct reader *r, size_t chunk)
 {
 	const struct htd_stream *s = d->c->s;
 	struct htd_stream checked = *s;
@@ -83,10 +82,10 @@ static int read_checked(const struct htd_durations *d, struct htd_durations_read
 	return code;
 }
 
-static struct htd_durations_reader *reader_get(struct htd_durations *d)
+static struct reader *reader_get(struct reading *d)
 {
 	pthread_mutex_lock(&d->lock);
-	struct htd_durations_reader *r = d->idle;
+	struct reader *r = d->idle;
 	if (r)
 		d->idle = r->next;
 	pthread_mutex_unlock(&d->lock);
@@ -99,28 +98,23 @@ static struct htd_durations_reader *reader_get(struct htd_durations *d)
 
 static int read_piece(void *context, size_t i)
 {
-	struct htd_durations *d = context;
-	struct htd_durations_reader *r = reader_get(d);
+	struct reading *d = context;
+	struct reader *r = reader_get(d);
 	if (!r)
 		return -ENOMEM;
 	r->n = 0;
 	int code = read_checked(d, r, i * PIECE);
 	pthread_mutex_lock(&d->lock);
 	if (code == 0)
-		d->take(d->context, r->calls, r->n);
+		code = pm_durations_add_all(d->found, r->calls, r->n);
 	r->next = d->idle;
 	d->idle = r;
 	pthread_mutex_unlock(&d->lock);
 	return code;
 }
 
-int htd_durations_read(struct htd_durations *d)
-{
-	return pm_crew_each((d->c->s->n_index + PIECE - 1) / PIECE, read_piece, d);
-}
-
 /* Calls of threads beyond HTD_LIMIT_THREADS are in the stream, but not counted. */
-static int list_threads(struct htd_durations *d)
+static int list_threads(struct reading *d)
 {
 	const struct htd_stream *s = d->c->s;
 	bool fresh;
@@ -130,25 +124,55 @@ static int list_threads(struct htd_durations *d)
 	return 0;
 }
 
-int htd_durations_init(struct htd_durations *d, const struct htd_calls *c,
-	void (*take)(void *context, const struct htd_duration *calls, uint32_t n), void *context)
+/* Adds the durations of all calls by label: a pm_pass. -EIO if the file has changed. */
+static int read_all(void *context, struct pm_durations *ret)
 {
-	*d = (struct htd_durations){
-		.c = c, .take = take, .context = context, .lock = PTHREAD_MUTEX_INITIALIZER};
-	d->what = malloc((c->n_labels + 1) * sizeof(*d->what));
-	for (size_t i = 0; d->what && i < c->n_labels; i++)
-		d->what[i] = HTD_NONE;
-	return d->what ? list_threads(d) : -ENOMEM;
+	struct reading d = {.c = context, .lock = PTHREAD_MUTEX_INITIALIZER, .found = ret};
+	int r = list_threads(&d);
+	if (r == 0)
+		r = pm_crew_each((d.c->s->n_index + PIECE - 1) / PIECE, read_piece, &d);
+	for (struct reader *one = d.idle, *next; one; one = next) {
+		next = one->next;
+		pm_text_done(&one->scratch);
+		free(one);
+	}
+	pm_map_done(&d.threads);
+	pthread_mutex_destroy(&d.lock);
+	return r;
 }
 
-void htd_durations_done(struct htd_durations *d)
+/* Those of labels that calls have, by function as well. */
+static int find(struct htd_percentiles *ret, struct htd_calls *c)
 {
-	for (struct htd_durations_reader *r = d->idle, *next; r; r = next) {
-		next = r->next;
-		pm_text_done(&r->scratch);
-		free(r);
+	/* They were counted with the calls, but are used up if this was cancelled before. */
+	int r = c->durations.n ? 0 : read_all(c, &c->durations);
+	if (r == 0)
+		r = pm_percentiles(
+			&c->durations, ret->of_label, (uint32_t)c->n_labels, read_all, c);
+	for (size_t i = 0; i < c->n_ranked && r == 0; i++) {
+		struct pm_call_times *found = &ret->of_label[c->ranked[i]];
+		uint32_t frame = c->by_label[c->ranked[i]].frame;
+		found->known = true; /* this format knows the durations of all calls */
+		ret->of_function[c->tree->frames[frame].function] = *found;
 	}
-	free(d->what);
-	pm_map_done(&d->threads);
-	pthread_mutex_destroy(&d->lock);
+	return r;
+}
+
+int htd_percentiles_find(struct htd_percentiles *ret, struct htd_calls *c, struct pm_error *err)
+{
+	ret->of_label = calloc(c->n_labels + 1, sizeof(*ret->of_label));
+	ret->of_function = calloc((size_t)c->tree->n_functions + 1, sizeof(*ret->of_function));
+	int r = ret->of_label && ret->of_function ? find(ret, c) : -ENOMEM;
+	if (r == 0)
+		return 0;
+	htd_percentiles_done(ret);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+		r == -EIO ? "the source has changed" : "no memory for percentiles");
+}
+
+void htd_percentiles_done(struct htd_percentiles *p)
+{
+	free(p->of_label);
+	free(p->of_function);
+	*p = (struct htd_percentiles){.of_label = NULL};
 }

@@ -59,7 +59,7 @@ static int opened_fill(struct htd_opened *src, struct pm_error *err)
 
 static void opened_free(struct htd_opened *src)
 {
-	htd_quantiles_done(&src->quantiles);
+	htd_percentiles_done(&src->percentiles);
 	pm_map_done(&src->children);
 	htd_calls_done(&src->calls);
 	htd_segments_free(src->segments);
@@ -81,7 +81,7 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->children_lazy = src->quantiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	src->children_lazy = src->percentiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = opened_fill(src, err);
 	if (r < 0) {

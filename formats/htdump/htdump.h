@@ -10,8 +10,8 @@
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
 #include "formats/common/paths.h"
+#include "formats/common/percentiles.h"
 #include "formats/common/tree.h"
-#include "formats/htdump/spread.h"
 #include "formats/htdump/stream.h"
 #include "profmount/format.h"
 
@@ -187,12 +187,12 @@ struct htd_lane_walk {
 	struct htd_path *paths;
 	size_t path_room;
 	struct htd_labels labels;
-	struct htd_spreads spreads; /* by label of the walk */
-	uint64_t overlapping;       /* calls that begin in another one and end after it */
+	struct pm_durations durations; /* by label of the walk */
+	uint64_t overlapping;          /* calls that begin in another one and end after it */
 };
 
 /*
- * Walks the calls of the stream's thread i; `w` is zeroed before, but for spreads.budget. 0, -EIO
+ * Walks the calls of the stream's thread i; `w` is zeroed before, but for durations.most. 0, -EIO
  * if the file has changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any
  * case.
  */
@@ -247,9 +247,8 @@ struct htd_calls {
 	struct htd_labels labels;
 	struct htd_label_cost *by_label;
 	size_t n_labels, label_room;
-	struct htd_spreads spreads; /* by label; freed when the quantiles have been found */
-	struct htd_spread_budget budget;
-	uint32_t *ranked; /* labels that calls have, most inclusive time first */
+	struct pm_durations durations; /* by label; until percentiles are looked for */
+	uint32_t *ranked;              /* labels that calls have, most inclusive time first */
 	size_t n_ranked;
 	struct htd_lane *lanes; /* s->n_threads */
 	struct pm_tree *tree;
@@ -275,31 +274,20 @@ static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 /* Recently read segments, for several threads. NULL if out of memory. */
 struct htd_segments *htd_segments_new(void);
 void htd_segments_free(struct htd_segments *segments);
+/* ---- percentiles of the durations of calls (durations.c) ---- */
 
-/*
- * ---- quantiles (quantiles.c) ----
- * Of the durations of each label's calls, exact: the smallest duration that is not exceeded by at
- * least that share of the calls, like quantile_disc in SQL.
- */
-
-enum { HTD_P50, HTD_P90, HTD_P95, HTD_P99, HTD_N_QUANTILES };
-
-struct htd_quantiles {
-	uint64_t (*values)[HTD_N_QUANTILES]; /* by label, ns */
-	struct pm_call_times *times;         /* by function of the tree */
+struct htd_percentiles {
+	struct pm_call_times *of_label;
+	struct pm_call_times *of_function; /* of the tree */
 };
 
-/* Memory for durations: of all calls of a stream of 300 MB, so that it is read once. */
-#define HTD_QUANTILE_BYTES ((size_t)64 << 20)
-
 /*
- * Reads all calls: once if their durations, 8 bytes each, fit into `bytes`, else several times. If
- * not even a part of the labels fits, more is used. 0, or a negative errno with nothing left
- * allocated: -EIO if the file has changed. `q` is zeroed before.
+ * Takes the durations that were counted with the calls; if those are not enough, reads the stream
+ * again. `ret` is zeroed before. 0, or a negative errno with nothing left allocated: -EIO if the
+ * file has changed.
  */
-int htd_quantiles_build(
-	struct htd_quantiles *q, const struct htd_calls *c, size_t bytes, struct pm_error *err);
-void htd_quantiles_done(struct htd_quantiles *q);
+int htd_percentiles_find(struct htd_percentiles *ret, struct htd_calls *c, struct pm_error *err);
+void htd_percentiles_done(struct htd_percentiles *p);
 
 /* ---- the opened stream (format.c, parts.c) ---- */
 
@@ -336,13 +324,13 @@ struct htd_opened {
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
 	struct pm_lazy scan_lazy, several_lazy, calls_lazy, children_lazy, facts_lazy, damage_lazy,
-		quantiles_lazy, series_lazy;
+		percentiles_lazy, series_lazy;
 	bool several; /* threads; see several_lazy */
 	struct htd_calls calls;
 	struct pm_map children;   /* see htd_children_get */
 	struct pm_series *series; /* see htd_series */
 	size_t n_series;
-	struct htd_quantiles quantiles; /* see htd_quantiles_get */
+	struct htd_percentiles percentiles; /* see htd_percentiles_get */
 	struct htd_segments *segments;
 	struct pm_fact facts[HTD_N_FACTS];
 	char version[16];
@@ -372,9 +360,9 @@ int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct p
 /* htd_children_build of the calls, on first need. */
 int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct pm_error *err);
 
-/* The quantiles of labels, built on first need: then by_label of the calls are known, too. */
-int htd_quantiles_get(
-	struct htd_opened *src, const struct htd_quantiles **ret, struct pm_error *err);
+/* The percentiles of labels, built on first need: then by_label of the calls are known, too. */
+int htd_percentiles_get(
+	struct htd_opened *src, const struct htd_percentiles **ret, struct pm_error *err);
 
 /* sheet.c: fills sheets and counters; part of the scan. */
 int htd_sheets_init(struct htd_opened *src);

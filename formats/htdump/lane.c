@@ -26,7 +26,7 @@ struct walker {
 	struct htd_lane_walk *w;
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* the calls since the last mark; HTD_MARK of them, as below */
-	uint64_t *durations;
+	struct pm_duration *durations; /* by label of the walk */
 	uint32_t n_steps;
 	struct pm_text scratch;
 	struct frame *stack;
@@ -77,8 +77,7 @@ static void step_add(struct walker *k, uint64_t duration, uint32_t label)
 		step->from = caller->path;
 		step->hash = caller->hash;
 	}
-	k->durations[k->n_steps++] = duration;
-	htd_spreads_prefetch(&k->w->spreads, label, duration);
+	k->durations[k->n_steps++] = (struct pm_duration){duration, label};
 }
 
 static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
@@ -124,12 +123,12 @@ static int steps_take(struct walker *k)
 		uint32_t caller = step->above == PM_NONE ? step->from : k->steps[step->above].path;
 		if (step->path == PM_PATHS_FULL)
 			return -ENOMEM;
-		path_count(&w->paths[step->path], k->durations[i]);
-		if (htd_spreads_add(&w->spreads, step->key, k->durations[i]) < 0)
-			return -ENOMEM;
+		path_count(&w->paths[step->path], k->durations[i].ns);
 		if (caller != PM_NONE)
-			w->paths[caller].excl -= k->durations[i];
+			w->paths[caller].excl -= k->durations[i].ns;
 	}
+	if (pm_durations_add_all(&w->durations, k->durations, k->n_steps) < 0)
+		return -ENOMEM;
 	for (size_t i = k->depth; i-- > 0 && k->stack[i].step != PM_NONE;) {
 		struct frame *f = &k->stack[i];
 		f->path = k->steps[f->step].path;
@@ -210,7 +209,6 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	struct walker k = {.w = w};
 	struct htd_thread *thread = &s->threads[i];
 	w->labels.mapped = mapped;
-	w->spreads.n_mapped = mapped->texts.n;
 	w->lane.order = (struct htd_order){
 		.s = s,
 		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},
@@ -242,5 +240,5 @@ void htd_lane_walk_done(struct htd_lane_walk *w)
 	pm_paths_done(&w->tree);
 	free(w->paths);
 	htd_labels_done(&w->labels);
-	htd_spreads_done(&w->spreads);
+	pm_durations_done(&w->durations);
 }

@@ -88,9 +88,9 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 static int call_times(
 	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
 {
-	const struct htd_quantiles *q;
-	int r = htd_quantiles_get(htd_opened_of(p), &q, err);
-	*ret = r < 0 ? NULL : q->times;
+	const struct htd_percentiles *found;
+	int r = htd_percentiles_get(htd_opened_of(p), &found, err);
+	*ret = r < 0 ? NULL : found->of_function;
 	return r;
 }
 

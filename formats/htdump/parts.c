@@ -102,23 +102,19 @@ int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct p
 	return pm_lazy_get(&src->children_lazy, children_build, src, err);
 }
 
-static int quantiles_build(void *context, struct pm_error *err)
+static int percentiles_build(void *context, struct pm_error *err)
 {
 	struct htd_opened *src = context;
 	const struct htd_calls *c;
 	int r = htd_calls_get(src, &c, err);
-	if (r == 0)
-		r = htd_quantiles_build(&src->quantiles, c, HTD_QUANTILE_BYTES, err);
-	if (r == 0)
-		htd_spreads_done(&src->calls.spreads); /* nobody else reads them */
-	return r;
+	return r < 0 ? r : htd_percentiles_find(&src->percentiles, &src->calls, err);
 }
 
-int htd_quantiles_get(
-	struct htd_opened *src, const struct htd_quantiles **ret, struct pm_error *err)
+int htd_percentiles_get(
+	struct htd_opened *src, const struct htd_percentiles **ret, struct pm_error *err)
 {
-	*ret = &src->quantiles;
-	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
+	*ret = &src->percentiles;
+	return pm_lazy_get(&src->percentiles_lazy, percentiles_build, src, err);
 }
 
 /* ---- the damage ---- */

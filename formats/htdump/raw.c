@@ -164,8 +164,8 @@ static const char *const label_columns[] = {"calls", "time_ns_incl", "time_ns_ex
 
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_quantiles *quantiles;
-	return htd_quantiles_get(opened_of(rows->table), &quantiles, err);
+	const struct htd_percentiles *found;
+	return htd_percentiles_get(opened_of(rows->table), &found, err);
 }
 
 static struct pm_cell sum_cell(pm_sum sum)
@@ -184,15 +184,18 @@ static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 		return 0;
 	uint32_t label = c->ranked[rows->at++];
 	const struct htd_label_cost *l = &c->by_label[label];
+	const struct pm_call_times *found = &src->percentiles.of_label[label];
 	cells[0] = pm_cell_u64(l->calls);
 	cells[1] = sum_cell(l->incl);
 	cells[2] = sum_cell(l->excl);
 	cells[3] = pm_cell_u64(l->min);
 	cells[4] = pm_cell_u64(l->max);
-	for (uint32_t i = 0; i < HTD_N_QUANTILES; i++)
-		cells[5 + i] = pm_cell_u64(src->quantiles.values[label][i]);
-	cells[5 + HTD_N_QUANTILES] = pm_cell_u64(l->max);
-	cells[6 + HTD_N_QUANTILES] = pm_cell_text(htd_labels_text(&c->labels, label));
+	cells[5] = pm_cell_u64(found->p50_ns);
+	cells[6] = pm_cell_u64(found->p90_ns);
+	cells[7] = pm_cell_u64(found->p95_ns);
+	cells[8] = pm_cell_u64(found->p99_ns);
+	cells[9] = pm_cell_u64(l->max);
+	cells[10] = pm_cell_text(htd_labels_text(&c->labels, label));
 	return 1;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/htdump/htdump.h"
-#include "formats/htdump/select.h"
 
 /* What a call should become. */
 struct want {
@@ -180,35 +179,6 @@ static uint64_t quantile(const uint64_t *sorted, size_t n, size_t percent)
 	return sorted[rank ? rank - 1 : 0];
 }
 
-static void assert_quantiles(
-	const struct htd_calls *c, size_t bytes, const struct htd_quantiles *want)
-{
-	struct htd_quantiles got = {.values = NULL};
-	assert_int_equal(htd_quantiles_build(&got, c, bytes, NULL), 0);
-	assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
-	htd_quantiles_done(&got);
-}
-
-/*
- * Labels one by one or together, their durations in several passes, and with nothing known of them
- * before, give the same.
- */
-static void assert_quantiles_in_little_memory(const struct pm_profile *p)
-{
-	const struct htd_calls *c;
-	struct htd_quantiles known = {.values = NULL}, *want = &known;
-	static const size_t bytes[] = {1, 64 << 10, 128 << 10, 1 << 20};
-	assert_int_equal(htd_calls_get(htd_opened_of(p), &c, NULL), 0);
-	assert_int_equal(htd_quantiles_build(want, c, HTD_QUANTILE_BYTES, NULL), 0);
-	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
-		struct htd_calls unknown = *c;
-		unknown.spreads = (struct htd_spreads){.n = 0};
-		assert_quantiles(c, bytes[i], want);
-		assert_quantiles(&unknown, bytes[i], want);
-	}
-	htd_quantiles_done(want);
-}
-
 enum { MANY = 30000, FEW = 7 };
 static const size_t counts[] = {MANY, FEW};
 
@@ -230,13 +200,17 @@ static void assert_call_times(const struct pm_profile *p, uint64_t durations[2][
 	}
 }
 
-/* Many calls of most different lengths, half of them equal; and few. */
-static void test_quantiles_are_those_of_the_sorted_durations(void **state)
+/*
+ * Many calls of most different durations, half of them equal; and few. Durations of `most` calls
+ * are counted at once.
+ */
+static void assert_percentiles(size_t most)
 {
 	static const char *const names[] = {"many", "few"};
 	static uint64_t durations[2][MANY];
 	struct htdw w = {.p = NULL};
 	uint64_t start = T, random = 1;
+	pm_durations_most = most;
 	htdw_begin(&w, false, false);
 	for (size_t label = 0; label < 2; label++)
 		for (size_t i = 0; i < counts[label]; i++) {
@@ -247,7 +221,6 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 			start += ns + 1;
 		}
 	struct pm_profile p = written_open(&w);
-	assert_quantiles_in_little_memory(&p); /* while its spreads are there */
 	for (uint64_t row = 0; row < 2; row++) {
 		struct pm_doc doc;
 		char got[512], want[512];
@@ -268,32 +241,13 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 	htdw_done(&w);
 }
 
-static void test_parts_cover_all_distances(void **state)
+static void test_percentiles_are_those_of_the_sorted_durations(void **state)
 {
-	for (uint32_t i = 0; i < HTD_PARTS; i++) {
-		assert_int_equal(htd_part_of(htd_part_first(i)), i);
-		assert_int_equal(htd_part_of(htd_part_last(i)), i);
-	}
-	assert_int_equal(htd_part_last(HTD_PARTS - 1), UINT64_MAX);
-}
-
-static void test_ranks_are_selected_exactly(void **state)
-{
-	enum { MOST = 5000 };
-	static uint64_t values[MOST], sorted[MOST];
-	uint64_t random = 1;
-	for (unsigned bits = 0; bits < 64; bits += 7)
-		for (size_t n = 1; n <= MOST; n = 3 * n + 1) {
-			uint64_t ranks[] = {0, n / 2, n / 2, n - 1}, got[4];
-			for (size_t i = 0; i < n; i++) {
-				random = random * 6364136223846793005u + 1442695040888963407u;
-				values[i] = sorted[i] = i % 3 ? random >> bits : UINT64_MAX;
-			}
-			qsort(sorted, n, sizeof(*sorted), by_duration);
-			assert_int_equal(htd_select(values, n, ranks, 4, got), 0);
-			for (size_t i = 0; i < 4; i++)
-				assert_true(got[i] == sorted[ranks[i]]);
-		}
+	const size_t saved = pm_durations_most;
+	assert_percentiles(saved);
+	for (size_t most = 1; most <= MANY; most *= 30)
+		assert_percentiles(most);
+	pm_durations_most = saved;
 }
 
 static void test_sums_that_no_double_holds_are_exact(void **state)
@@ -512,9 +466,7 @@ int main(void)
 		cmocka_unit_test(test_self_times_that_no_sign_fits_are_unknown),
 		cmocka_unit_test(test_self_times_less_than_any_sign_fits_are_unknown),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
-		cmocka_unit_test(test_quantiles_are_those_of_the_sorted_durations),
-		cmocka_unit_test(test_parts_cover_all_distances),
-		cmocka_unit_test(test_ranks_are_selected_exactly),
+		cmocka_unit_test(test_percentiles_are_those_of_the_sorted_durations),
 		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
 		cmocka_unit_test(test_a_name_is_the_label_of_calls_without_one),
