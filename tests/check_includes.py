@@ -64,6 +64,12 @@ ASSERTS = {
 }
 
 
+# Where an engine lives, and what only its code has: a second one would be a second answer. See docs/architecture.md, Engines.
+HOMES = {
+    "formats/common/percentiles.c": r"quantile|\bpercentile(_\w+)?\(|\+ 99\) ?/ ?100",
+}
+
+
 def circle_breaches(root, room):
     for circle in circles.circles(root, room):
         yield f"{room}: a circle: {' '.join(circle)}"
@@ -88,6 +94,9 @@ def breaches(root, path):
                 yield f"{path}:{number}: qsort, where pm_sort can be cancelled"
             if re.search(r"\b(assert|abort)\(", line) and path not in ASSERTS:
                 yield f"{path}:{number}: ends the program, where a document could fail"
+            for home, code in HOMES.items():
+                if re.search(code, line) and path != home:
+                    yield f"{path}:{number}: this is what {home} does"
             match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
             if not match:
                 continue
