@@ -409,6 +409,18 @@ static int get_facts(
 	return r;
 }
 
+int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
+{
+	struct pmfs_filter *f;
+	const struct pm_tree *tree;
+	if (!is_filter(p))
+		return 1;
+	int r = filter_get(p, &f, err);
+	if (r == 0)
+		r = p->ops->tree(p, &tree, err);
+	return r < 0 ? r : f->has_matches;
+}
+
 static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_filter *f;

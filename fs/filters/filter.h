@@ -64,6 +64,9 @@ void pmfs_filter_print(const struct pmfs_filter_what *whats, unsigned n, struct 
 /* How many filters are in one another: 0 for a profile that is none. */
 unsigned pmfs_filter_depth(const struct pm_profile *p);
 
+/* Whether the pattern of a filter matches anything: 1 or 0; 1 of other profiles. Reads the tree. */
+int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err);
+
 /*
  * What is at the bottom of filters, and its thread if one of them is of one thread, else PM_NONE.
  * Of other profiles: the profile.

@@ -116,6 +116,17 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 			name, name);
 }
 
+/* Says of the last filter that it matches nothing: the others are inside of it. */
+static void ensemble_last_filter(struct pm_text *out, const struct pmfs_ensemble *e)
+{
+	struct pm_text filter = {.p = NULL};
+	pmfs_filter_print(&e->options.shelf.filters[e->options.shelf.n_filters - 1], 1, &filter);
+	pm_text_str(out, "nothing matches ");
+	pm_text_line(out, pm_text_view(&filter));
+	pm_text_str(out, " in any run\n");
+	pm_text_end(&filter, out);
+}
+
 /* Appends a line with the filters, if there are any. */
 static void ensemble_filters(struct pm_text *out, const struct pmfs_ensemble *e, const char *before)
 {
@@ -513,6 +524,13 @@ static int ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struc
 	}
 	pm_text_str(out, "\n");
 	ensemble_filters(out, e, "filtered by ");
+	uint32_t unmatched = 0, broken = 0;
+	for (uint32_t i = 0; i < e->runs.n; i++) {
+		unmatched += facts->of[i].is_unmatched;
+		broken += facts->of[i].broken;
+	}
+	if (unmatched > 0 && unmatched + broken == e->runs.n)
+		ensemble_last_filter(out, e);
 	if (pmfs_shelf_lacks_metric(e->shelf)) {
 		pm_text_str(out, "no run has the quantity of -o metric=");
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);

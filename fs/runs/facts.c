@@ -200,6 +200,9 @@ static int read_model(
 		(r = pmfs_model_threads(m, &threads, err)) < 0 ||
 		(r = read_words(f, p, ret, err)) < 0)
 		return r;
+	if ((r = pmfs_filter_matches(p, err)) < 0)
+		return r;
+	ret->is_unmatched = r == 0;
 	ret->contexts = tree->n_contexts;
 	ret->has_modules = p->has_modules;
 	ret->has_files = p->has_lines;

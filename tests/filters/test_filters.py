@@ -146,6 +146,10 @@ class Filters(unittest.TestCase):
     def test_filters_of_several_runs_say_so(self):
         words = [f"a={self.source}", f"b={self.write('b.folded', STACKS)}"]
         self.assertIn("filtered by focus/MPI_*/hide/poll\n", run("--cat", *words, "--", "focus/MPI_*/hide/poll/summary.txt"))
+        for where, said in (("", "A performance profile"), ("focus/MPI_Wait/", "focus/MPI_Wait of a.folded")):
+            self.assertTrue(run("--cat", self.source, where + "README.txt").startswith(said + " as files, mounted"))
+        self.assertIn("\nnothing matches ignore/zzz in any run\n", run("--cat", *words, "--", "focus/MPI_*/ignore/zzz/summary.txt"))
+        self.assertNotIn("nothing matches", run("--cat", *words, "--", "hide/poll/summary.txt"))
         self.assertIn("Filtered by hide/poll\n", run("-o", "hide=poll", "--cat", *words, "--", "README.txt"))
         self.assertEqual(json.loads(run("--cat", *words, "--", "hide/poll/info.json"))["filters"], "hide/poll")
         self.assertIn("Filtered by hide/poll: 100.0%", run("--cat", *words, "--", "hide/poll/runs/run=a/summary.txt"))

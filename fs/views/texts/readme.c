@@ -12,6 +12,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/model.h"
+#include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
@@ -718,17 +719,21 @@ int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pm_profile *p = pmfs_model_profile(m);
-	pm_text_str(out, "A performance profile as files, mounted read-only by profmount.\n  ");
+	struct pm_bytes title = pm_bytes_of("A performance profile");
+	const char *lead = NULL;
+	int r = pmfs_model_unfiltered(m) ? pm_profile_title(p, &title, err) : 0;
+	pmfs_add_cut(out, title, PMFS_SCREEN_WIDTH - 45);
+	pm_text_str(out, " as files, mounted read-only by profmount.\n  ");
 	pm_text_line(out, pm_bytes_of(p->source));
 	pm_text_printf(out, " (%s", p->format);
 	if (p->layout)
 		pm_text_printf(out, ", %s", p->layout);
 	pm_text_char(out, ')');
-	const char *lead = NULL;
-	int r = add_beginning(out, m, err);
+	if (r == 0)
+		r = add_beginning(out, m, err);
 	if (r == 0)
 		r = find_lead(m, &lead, err);
-	if (lead)
+	if (r == 0 && lead)
 		pm_text_printf(
 			out, "Tables and pictures are by %s (-o metric=NAME: by another).\n", lead);
 	pm_text_str(out, "\nEntries\n");
