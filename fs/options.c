@@ -318,14 +318,14 @@ static bool take_definition(struct pmfs_options *o, const char *option, const ch
 		good = !pm_bytes_equal(d.name, o->derived->items[i].name);
 	if (!good) {
 		pmfs_log(
-			"-o %s: NAME=FORMULA is expected, like ipc=papi_tot_ins/papi_tot_cyc, with a new NAME (a-z, 0-9, _; at most 100 of 60 letters)",
+			"-o %s: NAME=FORMULA is expected, like ipc=papi_tot_ins/papi_tot_cyc, with a new NAME (a-z, 0-9, _; at most 100 of 60 characters)",
 			option);
 		return false;
 	}
 	d.text = pm_bytes_of(equals + 1);
 	int r = pm_formula_read(d.text, &d.formula, &fault);
 	if (r == -EINVAL)
-		pmfs_log("-o derive=%.*s: at letter %zu of the formula%s%.20s: expected %s",
+		pmfs_log("-o derive=%.*s: at character %zu of the formula%s%.20s: expected %s",
 			(int)d.name.len, (const char *)d.name.p, fault.at + 1,
 			fault.at < d.text.len ? ", " : "", equals + 1 + fault.at, fault.expected);
 	if (r < 0)

@@ -170,9 +170,9 @@ class Derived(unittest.TestCase):
         self.assertEqual((row["half_excl_base"], row["half_excl"], row["half_excl_diff"]), ("2", "", ""))
 
     def test_refused(self):
-        for text, said in (("ipc=papi_tot_ins/", "at letter 14 of the formula: expected a number, a name or `(`"),
-                           ("ipc=(a+b", "at letter 5 of the formula: expected an operator or `)`"),
-                           ("x=gcd(a)", "at letter 1 of the formula, gcd(a): expected one of the functions min, max,"),
+        for text, said in (("ipc=papi_tot_ins/", "at character 14 of the formula: expected a number, a name or `(`"),
+                           ("ipc=(a+b", "at character 5 of the formula: expected an operator or `)`"),
+                           ("x=gcd(a)", "at character 1 of the formula, gcd(a): expected one of the functions min, max,"),
                            ("ipc=a/papi_tot_cyc", "no metric is named a: there are cputime_sec, papi_tot_cyc, papi_tot_ins"),
                            ("papi_tot_cyc=2*cputime_sec", "there is a metric named papi_tot_cyc"),
                            ("two=2", "no metric is named in it"), ("Ipc=a", "NAME=FORMULA is expected"), ("=a", "NAME=FORMULA is expected"),
