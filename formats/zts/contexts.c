@@ -20,6 +20,7 @@ struct gathering {
 	uint32_t n_partials;
 	struct zts_visits visits;
 	uint32_t *calls_of; /* of the aggregate */
+	struct pm_damage_list *damage;
 	const struct zts_joining *joining;
 	const struct pm_durations *found; /* by a pass that reads all traces again; else NULL */
 };
@@ -32,8 +33,8 @@ static int tell_unreadable(
 	struct pm_arena names = {0};
 	const char *path = zts_store_path(&g->stores->items[t->store], &names, "traces.dat");
 	if (path)
-		pm_damage_add(&g->stores->damage, path, g->survey->parts[t->part].data_offset,
-			PM_NO_OFFSET, "a trace cannot be read: %s", err->text);
+		pm_damage_add(g->damage, path, g->survey->parts[t->part].data_offset, PM_NO_OFFSET,
+			"a trace cannot be read: %s", err->text);
 	pm_arena_done(&names);
 	return path ? 0 : -ENOMEM;
 }
@@ -159,7 +160,8 @@ static int gather(void *context, size_t i)
 
 static int build(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
-	*a = (struct zts_aggregate){.tree = NULL};
+	*a = (struct zts_aggregate){.damage = PM_DAMAGE_LIST_INIT};
+	g->damage = &a->damage;
 	g->n_partials = pm_crew_width();
 	g->partials = calloc(g->n_partials, sizeof(*g->partials));
 	g->calls_of = a->calls_of = calloc((size_t)g->survey->n + 1, sizeof(*a->calls_of));
@@ -170,7 +172,7 @@ static int build(struct gathering *g, struct zts_aggregate *a, struct pm_error *
 				  (g->early ? g->early->n_summings : 0) + g->n_partials, gather, g)
 			: -ENOMEM;
 	if (r == 0)
-		r = join(g, a, err);
+		r = a->damage.no_memory ? -ENOMEM : join(g, a, err);
 	for (uint32_t i = 0; g->partials && i < g->n_partials; i++)
 		zts_partial_done(&g->partials[i]);
 	free(g->partials);
@@ -207,5 +209,6 @@ void zts_aggregate_done(struct zts_aggregate *a)
 	zts_attributes_done(&a->statements);
 	zts_exceptions_done(&a->exceptions);
 	pm_arena_done(&a->texts);
+	pm_damage_done(&a->damage);
 	*a = (struct zts_aggregate){.tree = NULL};
 }

@@ -22,6 +22,7 @@ struct zts_aggregate {
 	uint32_t *calls_of; /* by place in zts_survey.by_store: calls that count */
 	uint64_t left_out;  /* calls beyond PM_LIMIT_CALL_PATHS */
 	struct pm_arena texts;
+	struct pm_damage_list damage; /* traces that cannot be read */
 };
 
 /*

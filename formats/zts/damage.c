@@ -110,9 +110,13 @@ static int gather(void *context, struct pm_error *err)
 		r = zts_get_aggregate(t.z, &a, err);
 	if (r < 0)
 		return r;
-	t.list = &t.z->stores.damage;
-	const struct pm_damage_mark before = pm_damage_mark(t.list);
+	t.list = &t.z->found;
+	*t.list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_damage_add_all(t.list, &t.z->stores.damage);
+	pm_damage_add_all(t.list, &t.v->damage);
+	pm_damage_add_all(t.list, &a->damage);
 	for (uint32_t i = 0; i < t.z->stores.n; i++) {
+		pm_damage_add_all(t.list, &t.z->stores.items[i].damage);
 		tell_chunks(&t, i);
 		tell_index(&t, i, &span);
 		tell_texts(&t, i);
@@ -122,8 +126,10 @@ static int gather(void *context, struct pm_error *err)
 		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu calls are not in contexts/: there are too many call paths",
 			(unsigned long long)a->left_out);
-	if (pm_damage_since(t.list, before) < 0)
+	if (t.list->no_memory) {
+		pm_damage_done(t.list);
 		return pm_error_plain(err, -ENOMEM);
+	}
 	t.z->damages = pm_damage_rows(t.list);
 	return 0;
 }

@@ -151,7 +151,8 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	*store = (struct zts_store){.number = number,
 		.place = place,
 		.chunks_once = PM_LAZY_INIT,
-		.texts_once = PM_LAZY_INIT};
+		.texts_once = PM_LAZY_INIT,
+		.damage = PM_DAMAGE_LIST_INIT};
 	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
 	if (r < 0)
 		return r;
@@ -169,7 +170,9 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	struct folder f = {s, store, folder};
 	r = each_entry(folder, take_file, &f, err);
 	const char *path = zts_store_path(store, &s->arena, "traces.dat");
-	if (r == 0 && path)
+	if (!path)
+		return pm_error_plain(err, -ENOMEM);
+	if (r == 0)
 		tell_header(s, store, path);
 	return r;
 }
@@ -232,10 +235,8 @@ static int is_readable(struct zts_stores *s, struct pm_error *err)
 
 static void adopt(struct zts_stores *s)
 {
-	for (uint32_t i = 0; i < s->n; i++) { /* now that the array does not move any more */
-		s->items[i].damage = &s->damage;
+	for (uint32_t i = 0; i < s->n; i++) /* now that the array does not move any more */
 		s->items[i].folder = s->folder;
-	}
 }
 
 int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,
@@ -261,6 +262,8 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
 			s->n ? "contains neither a ZTS0 header nor a chunk"
 			     : "not found, nor in folders 000000, 000001 …");
+	if (r == 0 && s->damage.no_memory)
+		r = pm_error_plain(err, -ENOMEM);
 	if (r < 0)
 		zts_stores_close(s);
 	adopt(s);
@@ -278,6 +281,7 @@ static void close_store(struct zts_store *store)
 	if (store->watch)
 		pm_watch_done(store->watch);
 	free(store->watch);
+	pm_damage_done(&store->damage);
 }
 
 void zts_stores_close(struct zts_stores *s)

@@ -75,6 +75,7 @@ static void close_zts(struct pm_profile *p)
 	zts_early_free(z->early);
 	zts_aggregate_done(&z->aggregate);
 	zts_survey_done(&z->survey);
+	pm_damage_done(&z->found);
 	zts_stores_close(&z->stores);
 	free(z->documents);
 	free(z->collections);

@@ -32,6 +32,7 @@ struct zts_opened {
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
 	struct zts_samples samples;     /* see zts_get_samples */
 	struct pm_part requests;        /* of all traces */
+	struct pm_damage_list found;    /* by all of them */
 	struct pm_damages damages;
 	struct pm_named_doc *documents;
 	size_t n_documents, documents_room;

@@ -45,6 +45,7 @@ static int read_texts(void *context, struct pm_error *err)
 	struct pm_arena names = {0};
 	int r = 0;
 	store->texts.store = store->number;
+	store->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	for (size_t i = 0; i < store->n_files && r == 0; i++) {
 		const struct zts_file *file = &store->files[i];
 		if (!pm_bytes_fetch(file->data))
@@ -53,18 +54,19 @@ static int read_texts(void *context, struct pm_error *err)
 		if (!path || r < 0)
 			r = -ENOMEM;
 		else if (file->kind == ZTS_FILE_WAL)
-			r = zts_texts_add_wal(&store->texts, file->data, store->damage, path);
+			r = zts_texts_add_wal(&store->texts, file->data, &store->damage, path);
 		else if (file->kind == ZTS_FILE_FM)
-			r = zts_texts_add_fm(&store->texts, file->data, store->damage, path);
+			r = zts_texts_add_fm(&store->texts, file->data, &store->damage, path);
 		if (r == 0 && file->kind == ZTS_FILE_FM && !zts_file_same(store, file))
 			r = pm_error_set(
 				err, -EIO, path, PM_NO_OFFSET, "has changed since it was mounted");
 	}
 	pm_arena_done(&names);
 	if (r == 0)
-		r = zts_texts_freeze(&store->texts);
+		r = store->damage.no_memory ? -ENOMEM : zts_texts_freeze(&store->texts);
 	if (r < 0) {
 		zts_texts_done(&store->texts);
+		pm_damage_done(&store->damage);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the text index");
 	}
 	return 0;

@@ -41,8 +41,8 @@ struct zts_store {
 	struct zts_file *files;
 	size_t n_files, file_room;
 	struct pm_lazy texts_once;
-	struct zts_texts texts; /* see zts_store_texts */
-	struct pm_damage_list *damage;
+	struct zts_texts texts;       /* see zts_store_texts */
+	struct pm_damage_list damage; /* found while reading texts */
 };
 
 struct zts_stores {
@@ -51,7 +51,7 @@ struct zts_stores {
 	size_t room;
 	int folder;                   /* owned */
 	struct pm_arena arena;        /* names, and what WAL files held */
-	struct pm_damage_list damage; /* found while opening and reading */
+	struct pm_damage_list damage; /* found while opening */
 	struct pm_cache *cache;       /* of decompressed chunks and call trees; not owned */
 	uint64_t input_bytes;
 	uint64_t mtime_ns;

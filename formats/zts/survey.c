@@ -569,7 +569,7 @@ static uint64_t find_method_key(const struct zts_texts *texts)
 	return 0;
 }
 
-static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+static int read_file(struct zts_survey *v, struct zts_stores *stores, uint32_t store,
 	const struct zts_file *file, uint64_t method_key)
 {
 	bool whole = true;
@@ -577,14 +577,16 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 	if (!pm_bytes_fetch(file->data))
 		return -ENOMEM;
 	if (file->kind == ZTS_FILE_META)
-		r = zts_meta_carve(spans, file->data, store, method_key, &whole);
+		r = zts_meta_carve(&v->spans, file->data, store, method_key, &whole);
 	if (file->kind == ZTS_FILE_META_OLD)
-		r = zts_meta_read_old(spans, file->data, store, &whole);
+		r = zts_meta_read_old(&v->spans, file->data, store, &whole);
 	if (!whole) {
 		struct pm_arena names = {0};
 		const char *path = zts_store_path(&stores->items[store], &names, file->name);
-		if (path)
-			pm_damage_add(&stores->damage, path, 0, PM_NO_OFFSET,
+		if (!path)
+			r = -ENOMEM;
+		else
+			pm_damage_add(&v->damage, path, 0, PM_NO_OFFSET,
 				file->kind == ZTS_FILE_META
 					? "records share their bytes: not all of them are read"
 					: "is no qmeta.idx, or shorter than it says");
@@ -595,10 +597,10 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 
 /*
  * Appends the index records of a store as stored, neither sorted nor merged. Invalid index files
- * are reported as damage of the stores. 0, -ENOMEM, or -EIO if the files have changed. Reads all of
+ * are reported as damage of the survey. 0, -ENOMEM, or -EIO if the files have changed. Reads all of
  * meta.db.*.
  */
-static int read_index_files(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+static int read_index_files(struct zts_survey *v, struct zts_stores *stores, uint32_t store,
 	const struct zts_texts *texts)
 {
 	const struct zts_store *st = &stores->items[store];
@@ -608,11 +610,11 @@ static int read_index_files(struct zts_spans *spans, struct zts_stores *stores, 
 		const struct zts_file *file = &st->files[i];
 		if (file->kind != ZTS_FILE_META && file->kind != ZTS_FILE_META_OLD)
 			continue;
-		r = read_file(spans, stores, store, file, method_key);
+		r = read_file(v, stores, store, file, method_key);
 		if (r == 0 && !zts_file_same(st, file))
 			r = -EIO;
 	}
-	return r;
+	return r == 0 && v->damage.no_memory ? -ENOMEM : r;
 }
 
 /* ==== the survey ==== */
@@ -627,7 +629,7 @@ static int read_index(struct surveyor *s, uint32_t store, struct pm_error *err)
 		r = zts_store_texts(st, &texts, err);
 	if (r < 0)
 		return r;
-	r = read_index_files(&s->v->spans, s->stores, store, texts);
+	r = read_index_files(s->v, s->stores, store, texts);
 	if (r == -EIO)
 		return pm_error_set(err, r, st->place, PM_NO_OFFSET,
 			"the metadata index has changed since it was mounted");
@@ -734,7 +736,7 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts
 	struct pm_error *err)
 {
 	struct surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
-	*v = (struct zts_survey){.n_stores = stores->n};
+	*v = (struct zts_survey){.n_stores = stores->n, .damage = PM_DAMAGE_LIST_INIT};
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
 	int r = v->scans ? survey(&s, ret_early != NULL, err) : pm_error_plain(err, -ENOMEM);
 	free(s.index);
@@ -763,5 +765,6 @@ void zts_survey_done(struct zts_survey *v)
 	free(v->slow);
 	free(v->failed);
 	zts_attr_names_done(&v->attr_names);
+	pm_damage_done(&v->damage);
 	*v = (struct zts_survey){.n = 0};
 }

@@ -52,6 +52,7 @@ struct zts_survey {
 	struct zts_columns columns;
 	/* Of all traces, and the calls of those that have not ended; PM_NO_TIME without one. */
 	uint64_t origin_ns, end_ns;
+	struct pm_damage_list damage; /* found in the indexes */
 };
 
 /* Negative, 0 or positive, for sorting. */

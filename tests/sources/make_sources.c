@@ -576,6 +576,7 @@ int main(int argc, char **argv)
 	write_cut("hpctoolkit-june");
 	write_cut("hpcrun");
 	write_cut("zts");
+	write_cut("zts-old");
 	write_cut("new.htdump");
 	return 0;
 }
