@@ -205,10 +205,10 @@ static int open_one(struct nytp_opened *o, int folder, const char *name, struct 
 		return pm_error_set(err, r, name, PM_NO_OFFSET, "no memory");
 	if (r == 0 && before == 0)
 		*ret_head = head;
-	const char *copy = r < 0 ? pm_arena_printf(&o->arena, "%s", name) : "";
-	if (r < 0 && copy)
-		pm_damage_add(&o->unread, copy, why.offset, PM_NO_OFFSET, "%s", why.text);
-	return 0;
+	if (r < 0)
+		pm_damage_add(&o->unread, name, why.offset, PM_NO_OFFSET, "%s", why.text);
+	return o->unread.no_memory ? pm_error_set(err, -ENOMEM, name, PM_NO_OFFSET, "no memory")
+				   : 0;
 }
 
 static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,

@@ -190,6 +190,8 @@ static int finish(struct nytp_opened *o)
 		r = nytp_namesakes_find(n);
 	if (r == 0)
 		r = nytp_processes_fill(n, &o->all_processes);
+	if (r == 0 && n->damage.no_memory)
+		r = -ENOMEM; /* the next request reads again */
 	o->damages = pm_damage_rows(&n->damage);
 	if (r == 0)
 		r = facts_make(&o->facts, n);

@@ -577,6 +577,7 @@ int main(int argc, char **argv)
 	write_cut("hpcrun");
 	write_cut("zts");
 	write_cut("zts-old");
+	write_cut("nytprof-fork");
 	write_cut("new.htdump");
 	return 0;
 }
