@@ -31,6 +31,8 @@ struct builder {
 	struct pm_guesses guesses;
 	struct extent *extents; /* by rank */
 	size_t extent_room;
+	uint32_t *labels, n_mapped; /* see labels_take */
+	size_t label_room;
 };
 
 /* ---- taking a lane ---- */
@@ -71,18 +73,21 @@ static int label_frame(struct builder *b, uint32_t label, uint32_t *ret)
 	return text == PM_NONE || function == PM_NONE || *ret == PM_NONE ? -ENOMEM : 0;
 }
 
-/* Maps the labels of a walk to the labels of all calls: mapped ones are the same. */
-static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint32_t **ret)
+/*
+ * Maps the labels of a walk to the labels of all calls. Mapped ones are the same, and are noted
+ * once: there may be many threads.
+ */
+static int labels_take(struct builder *b, const struct htd_labels *from)
 {
-	uint32_t n_mapped = c->mapped.texts.n;
-	*ret = malloc(((size_t)n_mapped + from->texts.n + 1) * sizeof(**ret));
-	if (!*ret)
+	uint32_t n_mapped = b->c->mapped.texts.n;
+	size_t n = (size_t)n_mapped + from->texts.n;
+	if (pm_list_room(&b->labels, n, &b->label_room, sizeof(*b->labels)) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n_mapped; i++)
-		(*ret)[i] = i;
+	for (; b->n_mapped < n_mapped; b->n_mapped++)
+		b->labels[b->n_mapped] = b->n_mapped;
 	for (uint32_t i = 0; i < from->texts.n; i++) {
-		uint32_t label = htd_labels_take(&c->labels, from->texts.items[i]);
-		(*ret)[n_mapped + i] = label;
+		uint32_t label = htd_labels_take(&b->c->labels, from->texts.items[i]);
+		b->labels[n_mapped + i] = label;
 		if (label == HTD_NONE)
 			return -ENOMEM;
 	}
@@ -92,17 +97,16 @@ static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint3
 /* The ranks of a lane's paths, of which there are `steps`. */
 static int ranks_take(struct builder *b, const struct htd_lane_walk *w, struct pm_step *steps)
 {
-	uint32_t *labels = NULL, known = b->paths.n;
+	uint32_t known = b->paths.n;
 	const struct pm_measured extents = {b->extents, b->extent_room, sizeof(*b->extents)};
-	int r = labels_take(b->c, &w->labels, &labels);
+	int r = labels_take(b, &w->labels);
 	for (uint32_t i = 0; r == 0 && i < w->tree.n; i++) {
 		const struct pm_path *path = &w->tree.items[i];
 		steps[i] = (struct pm_step){.above = path->parent, .from = PM_NONE};
-		r = label_frame(b, labels[path->key], &steps[i].key);
+		r = label_frame(b, b->labels[path->key], &steps[i].key);
 	}
 	if (r == 0)
-		r = pm_durations_join(&b->c->durations, &w->durations, labels);
-	free(labels);
+		r = pm_durations_join(&b->c->durations, &w->durations, b->labels);
 	if (r == 0)
 		r = pm_steps_take(&b->paths, &b->guesses, steps, w->tree.n, &extents);
 	if (r == 0)
@@ -290,6 +294,7 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	pm_paths_done(&b.paths);
 	pm_guesses_done(&b.guesses);
 	free(b.extents);
+	free(b.labels);
 	return r < 0 ? failed(r, err) : 0;
 }
 
