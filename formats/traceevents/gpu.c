@@ -31,7 +31,8 @@ struct operation {
 };
 
 struct gap {
-	int64_t gap_ns, time_ns;
+	int64_t time_ns, gap_ns;
+	uint32_t host; /* PM_NONE: what the host ran is not looked for */
 	struct pm_bytes stream, before, after;
 };
 
@@ -88,8 +89,9 @@ static const struct pm_column operation_columns[] = {
 };
 
 static const struct pm_column gap_columns[] = {
-	PM_COLUMN(struct gap, gap_ns, "gap_ns"),
 	PM_COLUMN(struct gap, time_ns, "time_ns"),
+	PM_COLUMN(struct gap, gap_ns, "duration_ns"),
+	PM_COLUMN_OR_NONE(struct gap, host, "host_context_id"),
 	PM_COLUMN(struct gap, stream, "stream"),
 	PM_COLUMN(struct gap, before, "before"),
 	PM_COLUMN(struct gap, after, "after"),
@@ -295,8 +297,9 @@ void tev_gpu_gaps(struct tev_reading *t, uint32_t thread, const uint32_t *order,
 		}
 		if (before && c->ts > end)
 			keep_gap(t, t->gaps, &t->n_gaps,
-				(struct gap){.gap_ns = c->ts - end,
-					.time_ns = end - t->origin,
+				(struct gap){.time_ns = end - t->origin,
+					.gap_ns = c->ts - end,
+					.host = PM_NONE,
 					.stream = stream_name(t, thread),
 					.before = t->functions[before->function].name,
 					.after = t->functions[c->function].name});
@@ -326,6 +329,14 @@ void tev_gpu_gap_table(struct tev_reading *t)
 	if (!rows)
 		return;
 	memcpy(rows, t->gaps, n * sizeof(*rows));
+	for (size_t i = 0; i < n; i++) { /* as path of threads.csv */
+		pm_text_clear(&t->scratch);
+		pm_text_str(&t->scratch, "threads/");
+		pm_text_bytes(&t->scratch, rows[i].stream);
+		rows[i].stream = pm_rec_copy(t->r, pm_text_view(&t->scratch));
+	}
+	if (t->scratch.failed)
+		tev_no_memory(t);
 	pm_rec_sheet(t->r, &gap_sheet, rows, n);
 	pm_rec_note(t->r, "gpu-gaps.csv",
 		"when GPU streams had nothing to do, the longest 1,000 gaps first");

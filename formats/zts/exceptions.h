@@ -31,8 +31,7 @@ struct zts_moment {
 	bool error;
 };
 
-/* Appends class and message of an exception; if the index lacks it, its id in place of the class.
- */
+/* Appends class and message of an exception; if the index lacks it, its id as class. */
 void zts_exception_names(
 	const struct zts_texts *t, uint64_t id, struct pm_text *class, struct pm_text *message);
 

@@ -85,6 +85,14 @@ class Events(unittest.TestCase):
             self.assertEqual({row["name"]: (row["category"], row["time_ns_excl"], row["gpu_ns_excl"]) for row in self.rows(events, path)},
                              {"f": ("", "9000", ""), "step": ("", "", "4000"), "gemm": ("gpu", "", "5000")})
 
+    def test_gaps_of_streams(self):
+        kernels = [event("X", name, ts, dur=5, pid=0, tid=7, cat="kernel") for name, ts in (("a", 10), ("b", 18), ("c", 40))]
+        events = [event("X", "f", 5, dur=50), *kernels]
+        path = next(row["path"] for row in self.rows(events, "threads.csv") if row["process"] == "0")
+        self.assertEqual(self.rows(events, "gpu-gaps.csv"), [
+            {"time_ns": "18000", "duration_ns": "17000", "host_context_id": "", "stream": path, "before": "b", "after": "c"},
+            {"time_ns": "10000", "duration_ns": "3000", "host_context_id": "", "stream": path, "before": "a", "after": "b"}])
+
     def test_numbers_of_calls_are_quantities(self):
         events = [event("X", "a", 0, dur=100, args={"bytes": 10, "flops": 1.5, "name": "7"}),
                   event("X", "b", 10, dur=10, args={"bytes": 9007199254740993}),

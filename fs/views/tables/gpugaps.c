@@ -17,8 +17,8 @@
 enum { MOST_GAPS = 1000, BATCH = 256 };
 
 struct gap {
-	uint64_t time_ns, gap_ns;
-	uint32_t stream;              /* its thread */
+	uint64_t time_ns, gap_ns, process;
+	uint32_t stream;              /* its thread, of that process */
 	uint32_t before, after, host; /* contexts; PM_NONE: not known */
 };
 
@@ -75,7 +75,7 @@ static int find_gaps(struct search *s, uint32_t stream, struct pm_error *err)
 {
 	struct pm_sample batch[BATCH];
 	uint32_t before = PM_NONE;
-	uint64_t end = 0, at = 0;
+	uint64_t end = 0, at = 0, process = pmfs_thread_process(s->threads, stream);
 	for (int64_t n; (n = s->p->ops->samples(s->p, stream, at, batch, BATCH, NULL)) > 0;
 		at += (uint64_t)n) {
 		if (pm_work_cancelled())
@@ -88,6 +88,7 @@ static int find_gaps(struct search *s, uint32_t stream, struct pm_error *err)
 			if (before != PM_NONE && batch[i].time_ns > end) {
 				g->rows[g->n++] = (struct gap){.time_ns = end,
 					.gap_ns = batch[i].time_ns - end,
+					.process = process,
 					.stream = stream,
 					.before = before,
 					.after = context,
@@ -133,13 +134,12 @@ static int find_host(struct search *s, struct pm_error *err)
 		const struct pm_thread *t = &s->threads->threads[i];
 		if (!t->has_trace || t->is_lane || pm_time_of(s->threads, i) != PM_TIME_PROCESSORS)
 			continue;
+		if (pm_work_cancelled())
+			return pmfs_no_memory(err);
+		uint64_t process = pmfs_thread_process(s->threads, i);
 		for (uint32_t k = 0; k < s->found->n; k++) {
 			struct gap *gap = &s->found->rows[k];
-			if (pm_work_cancelled())
-				return pmfs_no_memory(err);
-			if (gap->host == PM_NONE &&
-				pmfs_thread_process(s->threads, i) ==
-					pmfs_thread_process(s->threads, gap->stream))
+			if (gap->host == PM_NONE && gap->process == process)
 				gap->host = context_at(s, i, gap->time_ns + gap->gap_ns / 2);
 		}
 	}

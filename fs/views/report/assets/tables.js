@@ -160,7 +160,7 @@ views.push({ id: "gpu", title: "GPU", shown: () => documentsOf(/^gpu\.csv$/).len
       h("span", { class: "soft" }, (other ? "" : "shares are of all GPU operations") + (start.trace ? `${other ? "" : "; "}click: in the timeline` : "")));
     /* A row, where it is in the timeline: marked, or the only one that is not pale. */
     const timeline = (begin, end) => go({ view: "timeline", thread: -1, search: undefined, from: Math.round(begin - (end - begin)), to: Math.round(end + (end - begin)), marks: `${begin}-${end}` });
-    const onrow = start.trace && (row => other === others.gaps ? timeline(row.time_ns, row.time_ns + (row.gap_ns ?? row.duration_ns)) : other ? timeline(Math.min(row.launch_ns, row.kernel_ns), Math.max(row.launch_ns, row.kernel_ns)) : go({ view: "timeline", thread: -1, search: row.kernel }));
+    const onrow = start.trace && (row => other === others.gaps ? timeline(row.time_ns, row.time_ns + row.duration_ns) : other ? timeline(Math.min(row.launch_ns, row.kernel_ns), Math.max(row.launch_ns, row.kernel_ns)) : go({ view: "timeline", thread: -1, search: row.kernel }));
     if (other) { showTable(area, other[0], { path: other[1], menu: tools, onrow }); return; }
     const only = ["kernel", "operation", "launches", "total_ns", "share", "mean_ns", "max_ns", "bytes", "bytes_per_sec", "module"];
     showTable(area, doc, { path: "gpu.csv", menu: tools, onrow, only: state.op === "kernel" ? only.filter(c => !/^bytes/.test(c)) : only, keep: state.op ? row => row.operation === state.op : null });
