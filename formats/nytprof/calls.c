@@ -6,12 +6,12 @@
  * 	depth 2              < c        <- calls d and e
  * 	depth 1                         (c's caller is still running)
  *
- * So some thousand returns are collected and then added up backwards (replay.h). Calls that wait
- * for callers beyond the last event are below nameless paths, one for each depth at which something
- * waits. As long as those callers do not return, the next events are added to the same trie. Once
- * one of them has returned, the trie is out of date: events are then collected until there are more
- * of them than paths in the trie, and everything is added up again. So each event is added up at
- * most twice on average, and memory depends on the number of paths.
+ * So some thousand returns are collected and then added up backwards (struct nytp_replay). Calls
+ * that wait for callers beyond the last event are below nameless paths, one for each depth at which
+ * something waits. As long as those callers do not return, the next events are added to the same
+ * trie. Once one of them has returned, the trie is out of date: events are then collected until
+ * there are more of them than paths in the trie, and everything is added up again. So each event is
+ * added up at most twice on average, and memory depends on the number of paths.
  *
  * If only a few calls of the innermost depths wait, they stay in the list of events, because their
  * callers return soon.

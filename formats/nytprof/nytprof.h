@@ -177,7 +177,7 @@ struct nytp_file {
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
 	struct pm_map folded; /* name → name shown, where it differs from that of other files */
-	struct pm_map namesakes; /* name → number of the sub that it defines: namesakes.h */
+	struct pm_map namesakes; /* name → number of the sub that it defines: names.c */
 	const struct nytp_file
 		*definer;               /* with the table of the subs called; NULL: none is known */
 	const struct nytp_file *parent; /* of the parent of its first process, or NULL */

@@ -107,7 +107,7 @@ static inline int pmfs_compare_no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
 
-/* ---- borrow.c ---- */
+/* ---- costs.c: runs, while they are read, and what is compared of them ---- */
 
 /* The model of a run that is not broken; in use until pmfs_compare_release. */
 int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
@@ -119,8 +119,6 @@ void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run
  * it is read.
  */
 typedef int pmfs_prepare_fn(void *self, struct pmfs_model *m, struct pm_error *err);
-
-/* ---- costs.c ---- */
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
 
@@ -232,7 +230,7 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
 /* Whether two costs differ by more than the order in which they were added up. */
 bool pmfs_is_change(double base, double other, double whole);
 
-/* ---- columns.c: the columns of costs in all tables of a comparison ---- */
+/* ---- costs.c, too: the columns of costs in all tables of a comparison ---- */
 
 /* A cost on both sides. */
 struct pmfs_pair {

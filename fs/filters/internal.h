@@ -176,7 +176,7 @@ int64_t pmfs_filter_samples(struct pmfs_filter *f, uint32_t thread, uint64_t fir
 /* Counts the rows of a thread's trace. O(the other trace), once. */
 int pmfs_filter_trace(struct pmfs_filter *f, uint32_t thread, struct pm_error *err);
 
-/* ---- nearest.c ---- */
+/* ---- pattern.c, too ---- */
 
 /* Appends the names of functions that are most like the pattern, if any are. */
 int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_error *err);
