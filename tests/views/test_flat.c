@@ -389,7 +389,7 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
 	pm_text_char(&t, '\0');
 	assert_string_equal(t.p,
-		"   time_ns_excl    time_ns_incl        in_calls    line  source\n"
+		"   time_ns_excl    time_ns_incl    callees_incl    line  source\n"
 		"                                                      1  one\ufffd[m\ufffd\n"
 		"        1000000                                       2  two\n"
 		"                                                      3  \tthree\xef\xbf\xbd\n"
@@ -414,8 +414,8 @@ static void test_source_says_whom_its_lines_call(void **state)
 	struct pm_source source = {.path = "a.pl",
 		.file = pm_bytes_of("a.pl"),
 		.doc = {.kind = PM_DOC_BYTES, .bytes = pm_bytes_of("one\ntwo\nthree\n")}};
-	struct pm_edge edges[CALLEES + 1];
-	double values[(CALLEES + 1) * METRICS];
+	struct pm_edge edges[CALLEES + 2];
+	double values[(CALLEES + 2) * METRICS];
 	static char names[CALLEES][8];
 	struct pm_error err = {.code = 0};
 	struct pm_text t = {.p = NULL};
@@ -435,7 +435,11 @@ static void test_source_says_whom_its_lines_call(void **state)
 		values[i * METRICS] = i < CALLEES ? 1e6 * (i + 1) : 4e9;
 		values[i * METRICS + 1] = NAN;
 	}
-	f->edges = (struct pm_edges){CALLEES + 1, edges, values};
+	/* The first line calls f1 from within f1. */
+	edges[CALLEES + 1] = (struct pm_edge){2, 2, file, 1, 3};
+	values[(CALLEES + 1) * METRICS] = 0;
+	values[(CALLEES + 1) * METRICS + 1] = 5;
+	f->edges = (struct pm_edges){CALLEES + 2, edges, values};
 	f->flat.edges = &f->edges;
 	f->ops.flat = fake_flat;
 	f->sources = &source;
@@ -451,6 +455,7 @@ static void test_source_says_whom_its_lines_call(void **state)
 		t.p, "three\n                         #          10 ms in 10 calls of f9\n"));
 	assert_non_null(strstr(t.p, "# … and of 2 more: see callers.csv\n"));
 	assert_null(strstr(t.p, "1 call of f0"));
+	assert_non_null(strstr(t.p, "# 3 calls of f1, all within another call of it\n"));
 	pm_text_done(&t);
 	views_done(m, f);
 }

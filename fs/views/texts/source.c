@@ -335,7 +335,11 @@ void pmfs_sites_done(struct pmfs_sites *s)
 	*s = (struct pmfs_sites){.calls = NULL};
 }
 
-/* Moves to a later line; returns the cost of its calls in the primary quantity, or NaN. */
+/*
+ * Moves to a later line; returns the cost of its calls in the primary quantity, or NaN. A sum of
+ * what is listed below the line: a call within another one of the same line (a block of sort, a sub
+ * on one line) counts in both, since call edges do not say which of them lie within each other.
+ */
 static double sites_cost(struct pmfs_sites *s, uint32_t line)
 {
 	double sum = NAN;
@@ -350,9 +354,12 @@ static void add_callee(const struct pmfs_sites *s, uint32_t i, unsigned indent, 
 {
 	const struct pmfs_call_edge *call = site(s, i);
 	const struct pm_tree *tree = s->calls->tree;
+	const struct pmfs_columns *c = s->calls->columns;
+	/* Own cost, but none of outermost calls. */
+	bool inner = cost(s, i) == 0 && c->first_excl != PM_NONE &&
+		s->calls->cells[(size_t)s->rows[i] * c->n + c->first_excl] > 0;
 	pm_text_printf(out, "%*s# ", (int)indent, "");
-	if (!isnan(cost(s, i))) {
-		const struct pmfs_columns *c = s->calls->columns;
+	if (!isnan(cost(s, i)) && !inner) {
 		pmfs_add_amount(out, &c->columns[c->first_incl], cost(s, i));
 		pm_text_str(out, " in ");
 	}
@@ -363,7 +370,7 @@ static void add_callee(const struct pmfs_sites *s, uint32_t i, unsigned indent, 
 			call->calls == 1 ? "" : "s");
 	pm_text_str(out, " of ");
 	pm_text_line(out, tree->texts[tree->functions[call->callee].name]);
-	pm_text_char(out, '\n');
+	pm_text_str(out, inner ? ", all within another call of it\n" : "\n");
 }
 
 /* `4.956 ms in 3 evals`, as far as known. */
@@ -505,7 +512,7 @@ static void add_header(const struct annotated *a, struct pm_text *out)
 			pm_text_printf(
 				out, "%*s ", NUMBER_WIDTH, a->lines->columns->columns[i].name);
 	if (a->calls)
-		pm_text_printf(out, "%*s ", NUMBER_WIDTH, "in_calls");
+		pm_text_printf(out, "%*s ", NUMBER_WIDTH, "callees_incl");
 	pm_text_printf(out, "%*s  source\n", LINE_WIDTH, "line");
 }
 
