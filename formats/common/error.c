@@ -37,18 +37,21 @@ void pm_reason_limit(uint64_t bytes)
 /* Descriptors that ran out are passed on as memory that did: both may be there next time. */
 static void tell_reason(char *text, size_t size)
 {
-	static const char none[] = "no memory";
+	static const char none[] = "no memory", told[] = " within the limit of ";
 	const uint64_t moment_ns = (uint64_t)2 * 1000000000u;
 	uint64_t files = __atomic_load_n(&no_files_ns, __ATOMIC_RELAXED);
 	uint64_t limit = __atomic_load_n(&limit_bytes, __ATOMIC_RELAXED);
 	char rest[256];
 	if (strncmp(text, none, sizeof(none) - 1) != 0)
 		return;
+	/* An error that is passed on in another one. */
+	if (strncmp(text + sizeof(none) - 1, told, sizeof(told) - 1) == 0)
+		return;
 	snprintf(rest, sizeof(rest), "%.255s", text + sizeof(none) - 1);
 	if (files && now_ns() - files < moment_ns)
 		snprintf(text, size, "too many open files (see ulimit -n)%s", rest);
 	else if (limit)
-		snprintf(text, size, "no memory within the limit of %llu MiB (-o memory=SIZE)%s",
+		snprintf(text, size, "%s%s%llu MiB (-o memory=SIZE)%s", none, told,
 			(unsigned long long)(limit >> 20), rest);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "formats/common/reason.h"
 #include "profmount/error.h"
 
 static void test_first_writer_wins_and_code_is_returned(void **state)
@@ -50,6 +51,17 @@ static void test_long_texts_are_cut_and_end(void **state)
 	assert_int_equal(strlen(pm_error_line(&err, line, sizeof(line))), sizeof(line) - 1);
 }
 
+static void test_the_limit_of_memory_is_named_once(void **state)
+{
+	struct pm_error err = {.code = 0}, outer = {.code = 0};
+	pm_reason_limit(128 << 20);
+	pm_error_set(&err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	pm_error_set(&outer, -ENOMEM, "a.db", PM_NO_OFFSET, "%s", err.text);
+	pm_reason_limit(0);
+	assert_string_equal(
+		outer.text, "no memory within the limit of 128 MiB (-o memory=SIZE) for the tree");
+}
+
 static void test_what_must_not_reach_a_terminal_is_replaced(void **state)
 {
 	struct pm_error err = {.code = 0};
@@ -65,6 +77,7 @@ int main(void)
 		cmocka_unit_test(test_first_writer_wins_and_code_is_returned),
 		cmocka_unit_test(test_line_says_as_much_as_is_known),
 		cmocka_unit_test(test_long_texts_are_cut_and_end),
+		cmocka_unit_test(test_the_limit_of_memory_is_named_once),
 		cmocka_unit_test(test_what_must_not_reach_a_terminal_is_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
