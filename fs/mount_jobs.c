@@ -128,13 +128,57 @@ static struct pmfs_call *call_park(const struct pmfs_call *c)
 	return own;
 }
 
+/* The folders at the root, with a slash; NULL for any other node. */
+static const char *folder_of(pm_node node)
+{
+	switch (pmfs_node_kind_of(node)) {
+	case PMFS_ROOT: return "";
+	case PMFS_EXPORT: return "export/";
+	case PMFS_CONTEXTS: return "contexts/";
+	case PMFS_BY_ID: return "by-id/";
+	case PMFS_FUNCTIONS: return "functions/";
+	case PMFS_THREADS: return pmfs_node_a(node) == 0 ? "threads/" : NULL;
+	default: return NULL;
+	}
+}
+
+/* The name of a document at the root or in export/; NULL if it depends on the metrics. */
+static const char *document_of(pm_node node)
+{
+	uint32_t n, b = pmfs_node_b(node), place = b >> 20, view = b >> 12 & (PMFS_VIEW_MOST - 1);
+	if (pmfs_node_kind_of(node) != PMFS_VIEW ||
+		(place != PMFS_PLACE_ROOT && place != PMFS_PLACE_EXPORT))
+		return NULL;
+	const struct pmfs_view *views = pmfs_views(place, &n);
+	return view < n && !views[view].each_metric ? views[view].name : NULL;
+}
+
+void pmfs_call_name(fuse_ino_t ino, const char *name, struct pm_text *out)
+{
+	pm_node node = pmfs_mount_node(ino);
+	const char *folder = folder_of(node), *document = document_of(node);
+	if (document)
+		pm_text_printf(out, "%s%s",
+			pmfs_node_b(node) >> 20 == PMFS_PLACE_EXPORT ? "export/" : "", document);
+	else if (folder)
+		pm_text_str(out, *folder || name ? folder : "(root)");
+	else
+		pm_text_printf(out, "inode %llu", (unsigned long long)ino);
+	if (name && !folder)
+		pm_text_char(out, '/');
+	if (name)
+		pm_text_str(out, name);
+}
+
 static void log_failure(struct pmfs_call *c, const struct pm_error *err)
 {
 	unsigned n = __atomic_fetch_add(&c->m->messages, 1, __ATOMIC_RELAXED);
 	if (n < MOST_MESSAGES && err->code) {
-		char node[32];
-		snprintf(node, sizeof(node), "inode %llu", (unsigned long long)c->ino);
-		pmfs_log_error(node, err);
+		struct pm_text what = {.p = NULL};
+		pmfs_call_name(c->ino, c->name, &what);
+		pm_text_char(&what, '\0');
+		pmfs_log_error(what.failed ? NULL : what.p, err);
+		pm_text_done(&what);
 	}
 	if (n == MOST_MESSAGES)
 		pmfs_log("further errors are not logged");

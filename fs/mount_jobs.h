@@ -42,6 +42,12 @@ struct pmfs_call {
 /* True for the thread that has to reply; false if the answer is not needed any more, or invalid. */
 bool pmfs_call_take(struct pmfs_call *c);
 
+/*
+ * Appends what a call is about, `name` (of a lookup, or NULL) in the node `ino`: the path if it is
+ * known without building anything, else the inode number.
+ */
+void pmfs_call_name(fuse_ino_t ino, const char *name, struct pm_text *out);
+
 /* Replies with the error `code`; logs errors whose cause the client cannot see. */
 void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err);
 

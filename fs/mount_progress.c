@@ -50,49 +50,6 @@ struct lines {
 	unsigned n;
 };
 
-/* The folders at the root, with a slash; NULL for any other node. */
-static const char *folder_of(pm_node node)
-{
-	switch (pmfs_node_kind_of(node)) {
-	case PMFS_ROOT: return "";
-	case PMFS_EXPORT: return "export/";
-	case PMFS_CONTEXTS: return "contexts/";
-	case PMFS_BY_ID: return "by-id/";
-	case PMFS_FUNCTIONS: return "functions/";
-	case PMFS_THREADS: return pmfs_node_a(node) == 0 ? "threads/" : NULL;
-	default: return NULL;
-	}
-}
-
-/* The name of a document at the root or in export/; NULL if it depends on the metrics. */
-static const char *document_of(pm_node node)
-{
-	uint32_t n, b = pmfs_node_b(node), place = b >> 20, view = b >> 12 & (PMFS_VIEW_MOST - 1);
-	if (pmfs_node_kind_of(node) != PMFS_VIEW ||
-		(place != PMFS_PLACE_ROOT && place != PMFS_PLACE_EXPORT))
-		return NULL;
-	const struct pmfs_view *views = pmfs_views(place, &n);
-	return view < n && !views[view].each_metric ? views[view].name : NULL;
-}
-
-/* The path if it is known without building anything, else the inode number. */
-static void name_job(struct pm_text *out, const struct pmfs_running *r)
-{
-	pm_node node = pmfs_mount_node(r->ino);
-	const char *folder = folder_of(node), *document = document_of(node);
-	if (document)
-		pm_text_printf(out, "%s%s",
-			pmfs_node_b(node) >> 20 == PMFS_PLACE_EXPORT ? "export/" : "", document);
-	else if (folder)
-		pm_text_str(out, *folder || r->name ? folder : "(root)");
-	else
-		pm_text_printf(out, "inode %llu", (unsigned long long)r->ino);
-	if (r->name && !folder)
-		pm_text_char(out, '/');
-	if (r->name)
-		pm_text_str(out, r->name);
-}
-
 static void add_line(
 	struct lines *l, uint64_t done, uint64_t total, uint64_t ms, struct pm_bytes what)
 {
@@ -110,7 +67,7 @@ static void add_job(void *lines, const struct pmfs_running *r)
 {
 	struct lines *l = lines;
 	struct pm_text what = {.p = NULL};
-	name_job(&what, r);
+	pmfs_call_name(r->ino, r->name, &what);
 	if (!what.failed)
 		add_line(l, r->done, r->total, r->ms, pm_text_view(&what));
 	pm_text_done(&what);
