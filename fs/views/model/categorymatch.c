@@ -26,11 +26,21 @@ static bool is_camel(struct pm_bytes name, const char *word)
 		name.p[len + 1] >= 'a' && name.p[len + 1] <= 'z';
 }
 
+/* Also if packages have slashes, as in class files, which profilers of the JVM show. */
+static bool begins(struct pm_bytes name, const char *word)
+{
+	size_t n = 0;
+	for (; word[n]; n++)
+		if (n == name.len || (name.p[n] != word[n] && (word[n] != '.' || name.p[n] != '/')))
+			return false;
+	return true;
+}
+
 static bool matches(enum pmfs_rule_of of, const struct subject *s, const char *word)
 {
 	switch (of) {
 	case PMFS_RULE_IS: return pm_bytes_equal(s->name, pm_bytes_of(word));
-	case PMFS_RULE_BEGINS: return pm_begins_with(s->name, word);
+	case PMFS_RULE_BEGINS: return begins(s->name, word);
 	case PMFS_RULE_CAMEL: return is_camel(s->name, word);
 	case PMFS_RULE_HOLDS:
 		return s->stored.len && memmem(s->stored.p, s->stored.len, word, strlen(word));

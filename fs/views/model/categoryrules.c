@@ -45,6 +45,11 @@ const struct pmfs_rule pmfs_rules[] = {
 		"libze_", "libsycl", "libigc", "libigdgmm", "nvidia.ko", "nvidia_uvm", "<nvidia", "<amdgpu")},
 	{PMFS_GPU, false, PMFS_RULE_SUFFIX, WORDS(".gpubin", ".cubin")},
 
+	/* Threads of the JVM that have nothing to collect; and selectors, which only wait. */
+	{PMFS_THREAD, false, PMFS_RULE_BEGINS, WORDS("java.lang.ref.ReferenceQueue.remove",
+		"java.lang.ref.ReferenceQueue.await", "java.lang.ref.Reference.waitFor",
+		"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollArrayWrapper.epollWait", "sun.nio.ch.KQueue.poll",
+		"io.netty.channel.epoll.Native.epollWait")},
 	{PMFS_GC, false, PMFS_RULE_BEGINS, WORDS("GC_", "GC.", "gc_collect", "PyGC_", "PyObject_GC_",
 		"runtime.gc", "runtime.scanobject", "runtime.greyobject", "runtime.sweep", "System.GC.",
 		"java.lang.System.gc", "java.lang.Runtime.gc", "java.lang.ref.", "G1CollectedHeap",
