@@ -208,6 +208,16 @@ static bool contains(const struct open_call *o, const struct open_call *c, int64
 	return c->end <= o->end || c->end - o->end <= tolerance;
 }
 
+/*
+ * Whether an open call has ended where another one starts that it does not contain, but for a unit
+ * of the clock: starts and durations are rounded by themselves.
+ */
+static bool has_just_ended(const struct open_call *o, const struct open_call *c, int64_t tolerance)
+{
+	return !o->end_seq && !c->end_seq && o->end - c->start <= tolerance &&
+		o->start < c->start && !contains(o, c, tolerance);
+}
+
 /* The first lane where it nests, or nothing is open: a new one if there is none. */
 static uint32_t find_lane(struct lane **lanes, size_t *n_lanes, size_t *room,
 	const struct open_call *c, uint32_t seq, int64_t tolerance)
@@ -215,7 +225,9 @@ static uint32_t find_lane(struct lane **lanes, size_t *n_lanes, size_t *room,
 	size_t i = 0;
 	for (; i < *n_lanes; i++) {
 		struct lane *l = &(*lanes)[i];
-		while (l->n > 0 && has_ended(&l->open[l->n - 1], c, seq))
+		while (l->n > 0 &&
+			(has_ended(&l->open[l->n - 1], c, seq) ||
+				has_just_ended(&l->open[l->n - 1], c, tolerance)))
 			l->n--;
 		if (l->n == 0 || contains(&l->open[l->n - 1], c, tolerance))
 			return (uint32_t)i;

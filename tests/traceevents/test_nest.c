@@ -78,6 +78,16 @@ static void test_a_call_may_end_a_bit_after_its_parent(void **state)
 	CHECK(1, "a-0 ba0 c-1 ", {0, 10}, {5, 6}, {6, 6});
 }
 
+static void test_a_call_may_begin_a_bit_before_the_end_of_the_last(void **state)
+{
+	CHECK(0, "a-0 b-1 ", {0, 10}, {9, 10});
+	CHECK(1, "a-0 b-0 ", {0, 10}, {9, 10});
+	CHECK(1, "a-0 ba0 ca0 ", {0, 30}, {5, 6}, {10, 10}); /* both are in the one around them */
+	CHECK(1, "a-0 ba0 c-0 ", {0, 10}, {5, 5}, {9, 10});
+	CHECK(1, "a-0 b-1 ", {0, 10}, {8, 10});
+	CHECK(1, "a-0 ba0 ", {0, 10}, {9, 1}); /* that one contains it */
+}
+
 static void test_calls_without_a_length(void **state)
 {
 	CHECK(0, "a-0 b-0 cb0 ", {0, 10}, {10, 0}, {10, 0}); /* behind the first, twins nest */
@@ -191,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_longer_ones_come_first_then_the_order_of_the_file),
 		cmocka_unit_test(test_what_overlaps_is_on_a_lane_of_its_own),
 		cmocka_unit_test(test_a_call_may_end_a_bit_after_its_parent),
+		cmocka_unit_test(test_a_call_may_begin_a_bit_before_the_end_of_the_last),
 		cmocka_unit_test(test_calls_without_a_length),
 		cmocka_unit_test(test_long_calls_and_much_below_them),
 		cmocka_unit_test(test_more_overlapping_calls_than_lanes_are_told),
