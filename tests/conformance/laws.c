@@ -185,6 +185,26 @@ static void check_rank(
 	}
 }
 
+/* Rows of a thread in threads-by-category.csv, which come one after the other, have its own costs.
+ */
+static void check_thread_categories(
+	struct laws *w, const struct sheet *parts, const struct sheet *threads, const char *name)
+{
+	int of = sheet_column(parts, name), whole = sheet_column(threads, name);
+	for (size_t i = 0, k = 0; i < threads->n; i++) {
+		double sum = 0, id = sheet_at(threads, i, 0)->number;
+		size_t first = k;
+		for (; k < parts->n && sheet_at(parts, k, 0)->number == id; k++)
+			sum += sheet_at(parts, k, of)->number;
+		double is = sheet_at(threads, i, whole)->number;
+		if (!is_near(sum, is, slack_of(name, is, k - first + w->contexts.n)))
+			fail(w, "threads-by-category.csv: %s of thread %.0f is %.15g, not %.15g",
+				name, id, sum, is);
+		if (i + 1 == threads->n && k < parts->n)
+			fail(w, "threads-by-category.csv: %zu rows of no thread", parts->n - k);
+	}
+}
+
 static void check_ranks(struct laws *w)
 {
 	struct sheet ranks, threads;
@@ -196,6 +216,23 @@ static void check_ranks(struct laws *w)
 		sheet_done(&threads);
 	}
 	sheet_done(&ranks);
+}
+
+static void check_threads_by_category(struct laws *w)
+{
+	struct sheet parts, threads;
+	if (!sheet_read(w->in, "threads-by-category.csv", &parts))
+		return;
+	if (sheet_read(w->in, "threads.csv", &threads)) {
+		for (int k = 1; k < parts.n_columns; k++) {
+			const char *name = parts.columns[k];
+			size_t len = strlen(name);
+			if (len > 5 && strcmp(name + len - 5, "_excl") == 0)
+				check_thread_categories(w, &parts, &threads, name);
+		}
+		sheet_done(&threads);
+	}
+	sheet_done(&parts);
 }
 
 /* Rows that are alike in all of these columns. */
@@ -377,6 +414,7 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	check_threads(w);
 	check_self(w);
 	check_ranks(w);
+	check_threads_by_category(w);
 	check_unique(w, "functions.csv", function);
 	check_unique(w, "lines.csv", function);
 	check_unique(w, "callers.csv", edge);

@@ -456,6 +456,24 @@ static void test_ranks_are_sums_of_their_threads(void **state)
 	views_done(m, f);
 }
 
+/* The program, MPI and the program again: the inclusive cost of a category is of the outermost. */
+static void test_threads_by_category(void **state)
+{
+	struct fake *f = fake_with_waiting();
+	fake_thread(f, 7, 1);
+	fake_value(f, 0, 1, 2, 30);
+	fake_value(f, 0, 2, 2, 70);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "threads-by-category.csv", 0,
+		"thread_id|rank|thread|time_ns_excl|time_ns_incl|share|category|path\n"
+		"10|0|0|70|70|0.7|mpi|threads/rank=0/thread=0\n"
+		"10|0|0|30|100|0.3||threads/rank=0/thread=0\n"
+		"11|7|0||100|||threads/rank=7/thread=0\n"
+		"11|7|0||20||mpi|threads/rank=7/thread=0\n");
+	assert_dense(m, ROOT, "threads-by-category.csv", 0);
+	views_done(m, f);
+}
+
 /*
  * `main` calls `a`, which calls `b`; 90 and 110, that much less and more in a and b. Of a chain,
  * the deepest call that loses at least 90 % of it is listed.
@@ -645,6 +663,7 @@ int main(void)
 		cmocka_unit_test(test_imbalance_is_of_work_and_waiting_apart),
 		cmocka_unit_test(test_imbalance_of_functions_is_over_all_threads),
 		cmocka_unit_test(test_ranks_are_sums_of_their_threads),
+		cmocka_unit_test(test_threads_by_category),
 		cmocka_unit_test(test_worst_imbalances_have_a_chain_once),
 		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
 		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),

@@ -12,7 +12,8 @@ extern pmfs_table_fn pmfs_categories_table, pmfs_cycle_members_table, pmfs_cycle
 	pmfs_gpu_table, pmfs_gpu_gaps_table, pmfs_threads_table;
 extern pmfs_table_fn pmfs_imbalance_table, pmfs_efficiency_table, pmfs_blame_table,
 	pmfs_imbalance_functions_table;
-extern pmfs_table_fn pmfs_ranks_table, pmfs_missing_table, pmfs_damage_table, pmfs_iterations_table;
+extern pmfs_table_fn pmfs_ranks_table, pmfs_thread_categories_table, pmfs_missing_table,
+	pmfs_damage_table, pmfs_iterations_table;
 
 extern pmfs_table_fn pmfs_profiles_table, pmfs_timeline_table;
 

@@ -5,23 +5,16 @@
 #include <string.h>
 
 #include "formats/common/quantity.h"
-#include "fs/views/model/categories.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/valuereader.h"
-#include "fs/views/sums/groups.h"
 #include "fs/views/sums/peers.h"
+#include "fs/views/sums/threadcategories.h"
 #include "fs/views/sums/threads.h"
 
 struct adding {
-	struct pmfs_model *model;
-	const struct pmfs_columns *columns;
-	const struct pm_tree *tree;
 	const struct pm_threads *threads;
-	const struct pmfs_identity *identity;
-	const uint8_t *categories;
+	struct pmfs_thread_categories costs;
 	double unit_ns;
-	uint32_t time;         /* the column */
-	double *cells, *times; /* by column; by category and column: of a thread */
+	uint32_t time; /* the column */
 	const struct pmfs_peers *peers;
 	uint64_t *main;  /* by rank: the number of its main thread so far */
 	double *outside; /* by rank: of that thread; NaN: none so far */
@@ -73,49 +66,9 @@ int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err)
 
 /* ---- a thread ---- */
 
-static void add_context(struct adding *a, uint32_t context)
-{
-	if (context != PM_NONE) {
-		uint32_t parent = a->tree->parent[context];
-		struct pmfs_share share = {
-			.row = a->categories[context],
-			.above = parent == PM_NONE ? PM_NONE : a->categories[parent],
-			.nested = pmfs_is_nested(a->identity, context),
-		};
-		pmfs_share_costs(a->columns, a->times, NULL, &share, a->cells);
-	}
-	for (uint32_t i = 0; i < a->columns->n; i++)
-		a->cells[i] = NAN;
-}
-
-/* Values of one context come one after the other. */
-static int read_thread(struct adding *a, uint32_t thread, struct pm_error *err)
-{
-	struct pmfs_values values;
-	const struct pm_value *v;
-	uint64_t number = 0;
-	uint32_t context = PM_NONE;
-	int r;
-	for (uint32_t i = 0; i < PMFS_N_CATEGORIES * a->columns->n; i++)
-		a->times[i] = NAN;
-	pmfs_values_start(&values, a->model, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
-	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		if (v->context != number) {
-			add_context(a, context);
-			number = v->context;
-			context = pm_tree_find(a->tree, number);
-		}
-		uint32_t column = pmfs_column_of(a->columns, v->metric, true);
-		if (column != PM_NONE)
-			pmfs_add(&a->cells[column], pmfs_value_number(v));
-	}
-	add_context(a, context);
-	return r;
-}
-
 static double time_in(const struct adding *a, enum pmfs_category category)
 {
-	double time = a->times[category * a->columns->n + a->time];
+	double time = a->costs.cells[category * a->costs.columns->n + a->time];
 	return isnan(time) ? 0 : time * a->unit_ns;
 }
 
@@ -164,7 +117,7 @@ static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_
 		struct pm_error why = {.code = 0};
 		if (a->threads->threads[i].is_lane)
 			continue;
-		r = read_thread(a, i, &why);
+		r = pmfs_thread_categories_read(&a->costs, i, &why);
 		if (pmfs_is_unreadable(r)) /* damage.csv says so */
 			r = 0;
 		else if (r < 0)
@@ -183,28 +136,24 @@ static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_
 static int efficiency_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct pmfs_efficiency *ret = part;
-	struct adding a = {.model = owner};
-	const struct pm_profile *p = pmfs_model_profile(a.model);
+	struct adding a = {.unit_ns = 0};
+	const struct pm_profile *p = pmfs_model_profile(owner);
 	uint64_t origin, duration;
-	int r = pmfs_efficiency_applies(a.model, err);
+	int r = pmfs_efficiency_applies(owner, err);
 	if (r <= 0 || (r = p->ops->span(p, &origin, &duration, err)) < 0 ||
-		(r = pmfs_model_columns(a.model, &a.columns, err)) < 0 ||
-		(r = pmfs_model_tree(a.model, &a.tree, err)) < 0 ||
-		(r = pmfs_model_threads(a.model, &a.threads, err)) < 0 ||
-		(r = pmfs_identity(a.model, &a.identity, err)) < 0 ||
-		(r = pmfs_peers(a.model, &a.peers, err)) < 0 ||
-		(r = pmfs_categories(a.model, &a.categories, err)) < 0)
+		(r = pmfs_model_threads(owner, &a.threads, err)) < 0 ||
+		(r = pmfs_peers(owner, &a.peers, err)) < 0)
 		return r;
 	ret->duration_ns = (double)duration;
-	a.unit_ns = time_unit(a.columns, &a.time);
-	a.cells = pmfs_cells_new(a.columns->n);
-	a.times = pmfs_cells_new(PMFS_N_CATEGORIES * (size_t)a.columns->n);
 	a.main = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.main));
 	a.outside = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.outside));
-	r = a.cells && a.times && a.main && a.outside ? add_threads(&a, ret, err)
-						      : pmfs_no_memory(err);
-	free(a.cells);
-	free(a.times);
+	r = a.main && a.outside ? pmfs_thread_categories_start(&a.costs, owner, err)
+				: pmfs_no_memory(err);
+	if (r == 0) {
+		a.unit_ns = time_unit(a.costs.columns, &a.time);
+		r = add_threads(&a, ret, err);
+	}
+	pmfs_thread_categories_done(&a.costs);
 	free(a.main);
 	free(a.outside);
 	return r;

@@ -330,3 +330,14 @@ uint64_t pmfs_thread_process(const struct pm_threads *threads, uint32_t thread)
 	static const char *const keys[] = {"rank", "process", "pid", NULL};
 	return pmfs_thread_key(threads, thread, keys);
 }
+
+struct pm_cell *pmfs_identity_cells(
+	const struct pm_threads *threads, uint32_t thread, struct pm_cell *cells)
+{
+	const struct pm_thread *t = &threads->threads[thread];
+	for (uint32_t i = 0; i < threads->n_keys; i++)
+		cells[i] = pm_cell_empty();
+	for (uint32_t i = 0; i < t->n_identity; i++)
+		cells[t->identity[i].key] = pm_cell_i64((int64_t)t->identity[i].value);
+	return cells + threads->n_keys;
+}

@@ -54,6 +54,10 @@ uint64_t pmfs_thread_key(
 /* The same of its process: a rank, else a process. */
 uint64_t pmfs_thread_process(const struct pm_threads *threads, uint32_t thread);
 
+/* Fills the identity columns of a thread's row. Returns the cell after the last. */
+struct pm_cell *pmfs_identity_cells(
+	const struct pm_threads *threads, uint32_t thread, struct pm_cell *cells);
+
 /* For views of traces: whether this thread, or any thread, has a trace. Cheap. */
 int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);

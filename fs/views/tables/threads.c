@@ -50,16 +50,6 @@ static int trace_cells(struct pmfs_model *m, const struct pm_threads *threads, u
 
 /* ---- the table ---- */
 
-static struct pm_cell *identity_cells(
-	const struct pm_threads *threads, const struct pm_thread *thread, struct pm_cell *cells)
-{
-	for (uint32_t i = 0; i < threads->n_keys; i++)
-		cells[i] = pm_cell_empty();
-	for (uint32_t i = 0; i < thread->n_identity; i++)
-		cells[thread->identity[i].key] = pm_cell_i64((int64_t)thread->identity[i].value);
-	return cells + threads->n_keys;
-}
-
 /* contexts, values, and last_ns if the format provides a better one */
 static int count_cells(
 	struct pmfs_model *m, uint32_t thread, struct pm_cell *cells, struct pm_error *err)
@@ -118,7 +108,7 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 		(r = pmfs_thread_path(m, i, &path, err)) < 0)
 		return r;
 	*cells++ = pm_cell_u64(thread->id);
-	cells = identity_cells(threads, thread, cells);
+	cells = pmfs_identity_cells(threads, i, cells);
 	cells = pmfs_number_cells(columns, rows->own, cells);
 	if ((r = trace_cells(m, threads, i, cells + 2, err)) < 0 ||
 		(r = count_cells(m, i, cells, err)) < 0)
