@@ -63,6 +63,8 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	}
 	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
 	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
+	if (k->has_gpu && k->n_good[PMFS_BASE] > 0 && k->n_good[PMFS_OTHER] > 0)
+		add_joined(d, c, "gpu.csv", NULL, PMFS_COMPARE_GPU);
 	add_text(d, c, "flamegraph.svg", pmfs_compare_flame_render);
 	add_text(d, c, "flamegraph.html", pmfs_compare_page_render);
 	add_text(d, c, "gone.svg", pmfs_compare_gone_render);

@@ -13,6 +13,7 @@
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
+#include "fs/views/model/catalog.h"
 #include "fs/views/sums/totals.h"
 
 /*
@@ -201,6 +202,8 @@ static const char *const files_after[] = {"p", "q", "matched", "only_in", "file"
 static const char *const categories_after[] = {"p", "q", "matched", "only_in", "category", NULL};
 static const char *const callers_after[] = {
 	"p", "q", "matched", "only_in", "caller", "callee", NULL};
+static const char *const gpu_after[] = {
+	"p", "q", "matched", "only_in", "operation", "module", "kernel", NULL};
 static const char *const contexts_after[] = {
 	"line_base", "line", "kind", "only_in", "file", "name", NULL};
 
@@ -213,6 +216,7 @@ static const struct {
 	[PMFS_COMPARE_FILES] = {nothing, files_after},
 	[PMFS_COMPARE_CATEGORIES] = {nothing, categories_after},
 	[PMFS_COMPARE_CALLERS] = {nothing, callers_after},
+	[PMFS_COMPARE_GPU] = {nothing, gpu_after},
 	[PMFS_COMPARE_UNION] = {contexts_before, contexts_after},
 };
 
@@ -236,7 +240,7 @@ static int add_cost(struct header *h, const struct pmfs_costs *costs, const stru
 	return h->failed ? -ENOMEM : 0;
 }
 
-static int make_header(struct pmfs_costs *costs, unsigned which)
+int pmfs_compare_header(struct pmfs_costs *costs, enum pmfs_compare_part which)
 {
 	struct header h = {.arena = &costs->arena};
 	h.names = pm_arena_array(h.arena,
@@ -266,7 +270,8 @@ static int make_header(struct pmfs_costs *costs, unsigned which)
 static int compare_headers(struct pmfs_costs *costs)
 {
 	for (unsigned which = 0; which < PMFS_COMPARE_N_PARTS; which++)
-		if (around[which].after && make_header(costs, which) < 0)
+		if (around[which].after && which != PMFS_COMPARE_GPU &&
+			pmfs_compare_header(costs, (enum pmfs_compare_part)which) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -419,13 +424,31 @@ static int add_derived(struct building *b, const struct pmfs_compared_run *run,
 	return 0;
 }
 
+/* A view where operations are metrics of functions, else a table of the format's own. */
+int pmfs_compare_gpu_table(struct pmfs_model *m, struct pm_table *ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_named_doc *docs;
+	size_t n = 0;
+	*ret = (struct pm_table){.type = NULL};
+	int r = pmfs_has_gpu(m, 0, err);
+	if (r != 0)
+		return r < 0 ? r : pmfs_gpu_table(m, 0, ret, err);
+	r = p->ops->documents ? p->ops->documents(p, &docs, &n, err) : 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (strcmp(docs[i].path, "gpu.csv") == 0 && docs[i].doc.kind == PM_DOC_CSV)
+			*ret = docs[i].doc.table;
+	return r;
+}
+
 static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmfs_model *m,
 	struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
 	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_table gpu;
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0)
+	if (r < 0 || (r = pmfs_compare_gpu_table(m, &gpu, err)) < 0)
 		return r;
 	run->cost = pm_arena_array(&b->costs->arena, columns->n + 1, sizeof(*run->cost));
 	run->n_columns = columns->n;
@@ -437,6 +460,7 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 		r = add_derived(b, run, columns, &columns->derived[i]);
 	b->costs->n_self += columns->n_self > 0;
 	b->costs->has_lines &= p->has_lines;
+	b->costs->has_gpu &= gpu.type != NULL;
 	b->costs->has_modules &= p->has_modules || p->module_end;
 	b->costs->n_good[run->side]++;
 	return r < 0 ? pmfs_compare_no_memory(err) : 0;
@@ -633,7 +657,7 @@ static int fill(struct building *b, struct pm_error *err)
 	if (r < 0)
 		return pmfs_compare_no_memory(err);
 	k->shares = b->compare->of.normalize;
-	k->has_lines = k->has_modules = true;
+	k->has_lines = k->has_modules = k->has_gpu = true;
 	r = read_runs(b, err);
 	if (r < 0)
 		return r;

@@ -102,6 +102,10 @@ static void show_row(
 		row->text[0] = pmfs_match_text(m, s->module);
 		row->text[1] = pmfs_match_text(m, s->file);
 		row->text[2] = names[0];
+	} else if (j->which == PMFS_COMPARE_GPU) { /* the operation stands in place of a file */
+		row->text[0] = pmfs_match_text(m, s->file);
+		row->text[1] = pmfs_match_text(m, s->module);
+		row->text[2] = names[0];
 	} else {
 		unsigned place = text_place(j->which);
 		row->text[0] = place == 0 ? names[0]
@@ -339,7 +343,7 @@ int pmfs_functions_get(struct pmfs_compare *c, const struct pmfs_joined **ret, s
 	return pmfs_compare_get(c, PMFS_COMPARE_FUNCTIONS, &type, ret, err);
 }
 
-/* ---- callers, modules, files, categories ---- */
+/* ---- callers, modules, files, categories, GPUs ---- */
 
 static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
@@ -365,9 +369,9 @@ static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, s
 	return r;
 }
 
-/* ---- modules, files and categories: from a table whose last column is the name ---- */
+/* ---- modules, files, categories, GPUs: from a table whose last column is the name ---- */
 
-static uint32_t find(const struct pm_table *table, const char *name)
+uint32_t pmfs_table_column(const struct pm_table *table, const char *name)
 {
 	for (uint32_t i = 0; i < table->n_columns; i++)
 		if (strcmp(pm_table_column(table, i), name) == 0)
@@ -375,20 +379,8 @@ static uint32_t find(const struct pm_table *table, const char *name)
 	return PM_NONE;
 }
 
-static double number_at(const struct pm_cell *cells, uint32_t place)
-{
-	if (place == PM_NONE)
-		return NAN;
-	const struct pm_cell *cell = &cells[place];
-	if (cell->kind == PM_CELL_F64)
-		return cell->f;
-	if (cell->kind == PM_CELL_I64)
-		return (double)cell->i;
-	return cell->kind == PM_CELL_U64 ? (double)cell->u : NAN;
-}
-
 static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *cells,
-	uint32_t n_cells, const uint32_t *places, double *numbers)
+	uint32_t n_cells, const uint32_t *places, const uint32_t key[3], double *numbers)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_bytes none = pm_bytes_of("");
@@ -397,26 +389,33 @@ static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *
 	uint32_t spelling;
 	if (name->kind == PM_CELL_TEXT)
 		text[text_place(j->which)] = name->text;
+	for (unsigned i = 1; i < 3 && j->which == PMFS_COMPARE_GPU; i++)
+		if (key[i] != PM_NONE && cells[key[i]].kind == PM_CELL_TEXT)
+			text[i] = cells[key[i]].text;
 	for (uint32_t i = 0; i < of->n_columns; i++)
-		numbers[i] = number_at(cells, places[i]);
+		numbers[i] = places[i] == PM_NONE ? NAN : pmfs_cell_number(&cells[places[i]]);
 	if (pm_work_cancelled() ||
 		pmfs_match_add(&j->joined->match, of->side, run, text, &spelling) < 0)
 		return -ENOMEM;
 	return joining_add(j, run, spelling, PM_NONE, numbers);
 }
 
-static int read_table(struct joining *j, uint32_t run, const struct pm_table *table,
-	const struct pmfs_columns *columns, struct pm_error *err)
+static int read_table(
+	struct joining *j, uint32_t run, const struct pm_table *table, struct pm_error *err)
 {
+	uint32_t n = j->costs->runs[run].n_columns;
+	const uint32_t key[3] = {
+		PM_NONE, pmfs_table_column(table, "module"), pmfs_table_column(table, "operation")};
 	struct pm_cell *cells = malloc(((size_t)table->n_columns + 1) * sizeof(*cells));
-	uint32_t *places = malloc(((size_t)columns->n + 1) * sizeof(*places));
-	double *numbers = malloc(((size_t)columns->n + 1) * sizeof(*numbers));
+	uint32_t *places = malloc(((size_t)n + 1) * sizeof(*places));
+	double *numbers = malloc(((size_t)n + 1) * sizeof(*numbers));
 	struct pm_rows rows = {.table = NULL};
 	int r = cells && places && numbers ? pm_rows_start(&rows, table, 0, err) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
-		places[i] = find(table, columns->columns[i].name);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		places[i] =
+			pmfs_table_column(table, j->costs->costs[j->costs->runs[run].cost[i]].name);
 	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
-		r = add_table_row(j, run, cells, table->n_columns, places, numbers);
+		r = add_table_row(j, run, cells, table->n_columns, places, key, numbers);
 	pm_rows_done(&rows);
 	free(cells);
 	free(places);
@@ -428,6 +427,8 @@ static int read_table(struct joining *j, uint32_t run, const struct pm_table *ta
 static int table_of(enum pmfs_compare_part which, struct pmfs_model *m, struct pm_table *ret,
 	struct pm_error *err)
 {
+	if (which == PMFS_COMPARE_GPU)
+		return pmfs_compare_gpu_table(m, ret, err);
 	pmfs_table_fn *table = which == PMFS_COMPARE_MODULES ? pmfs_modules_table
 		: which == PMFS_COMPARE_FILES                ? pmfs_files_table
 							     : pmfs_categories_table;
@@ -437,16 +438,15 @@ static int table_of(enum pmfs_compare_part which, struct pmfs_model *m, struct p
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct joining *j = self;
-	const struct pmfs_columns *columns;
 	struct pm_table table;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = joining_check(j, run, m, err)) < 0)
+	int r = j->which == PMFS_COMPARE_GPU ? 0 : joining_check(j, run, m, err);
+	if (r < 0)
 		return r;
 	if (j->which == PMFS_COMPARE_CALLERS)
 		r = read_callers(j, run, m, err);
 	else if ((r = table_of(j->which, m, &table, err)) == 0 &&
 		(r = pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err)) == 0)
-		r = read_table(j, run, &table, columns, err);
+		r = read_table(j, run, &table, err);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }
 

@@ -47,6 +47,8 @@ enum pmfs_compare_part {
 	PMFS_COMPARE_FILES,
 	PMFS_COMPARE_CATEGORIES,
 	PMFS_COMPARE_CALLERS,
+	PMFS_COMPARE_GPU_COSTS,
+	PMFS_COMPARE_GPU,
 	PMFS_COMPARE_UNION,
 	PMFS_COMPARE_DOCUMENTS,
 	PMFS_COMPARE_N_PARTS,
@@ -65,7 +67,7 @@ struct pmfs_costs {
 	struct pmfs_compared_run *runs;          /* runs, those of the baseline first */
 	uint32_t n_good[PMFS_N_SIDES];           /* number of repetitions that can be opened */
 	struct pmfs_sample *whole[PMFS_N_SIDES]; /* by quantity */
-	bool has_lines, has_modules;             /* true for all runs */
+	bool has_lines, has_modules, has_gpu;    /* true for all runs */
 	uint32_t n_self;                         /* runs that have _self columns */
 	bool own_costs; /* not all have: exclusive costs of contexts are those, where there are */
 	char why[512];  /* error of the last broken run */
@@ -121,6 +123,19 @@ void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run
 typedef int pmfs_prepare_fn(void *self, struct pmfs_model *m, struct pm_error *err);
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
+
+/*
+ * gpu.c: the columns of gpu.csv as costs, of the same runs. Others that all tables share are empty:
+ * lines, modules, exports.
+ */
+int pmfs_compare_gpu_costs(
+	struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
+
+/* A run's gpu.csv; ret->type is NULL if it has none. */
+int pmfs_compare_gpu_table(struct pmfs_model *m, struct pm_table *ret, struct pm_error *err);
+
+/* The columns of a table of these costs. 0 or -ENOMEM. */
+int pmfs_compare_header(struct pmfs_costs *costs, enum pmfs_compare_part which);
 
 /* The first column of a quantity that there is, for its name and unit. O(log n). */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
@@ -272,7 +287,10 @@ struct pmfs_calls;
 int pmfs_compare_evals(
 	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err);
 
-/* ---- flat.c: modules, files, categories or callers ---- */
+/* ---- flat.c: modules, files, categories, callers or operations of GPUs ---- */
+
+/* The place of a column of a run's table, or PM_NONE. */
+uint32_t pmfs_table_column(const struct pm_table *table, const char *name);
 
 int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *j,
 	struct pm_error *err);

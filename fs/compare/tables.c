@@ -1,4 +1,5 @@
-/* The joined tables as documents: functions, lines, modules, files, categories, callers. */
+/* The joined tables as documents: functions, lines, modules, files, categories, callers,
+ * operations of GPUs. */
 #include "fs/compare/internal.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static int joined_build(struct pmfs_compare *c, enum pmfs_compare_part which, vo
 	struct pmfs_joined *j = calloc(1, sizeof(*j));
 	if (!j)
 		return pmfs_compare_no_memory(err);
-	int r = pmfs_compare_costs(c, &j->costs, err);
+	int r = which == PMFS_COMPARE_GPU ? pmfs_compare_gpu_costs(c, &j->costs, err)
+					  : pmfs_compare_costs(c, &j->costs, err);
 	j->match.exact = c->of.exact || which == PMFS_COMPARE_CATEGORIES;
 	j->match.of_places = which == PMFS_COMPARE_MODULES || which == PMFS_COMPARE_FILES;
 	if (r == 0)
@@ -44,7 +46,9 @@ int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 static int table_columns(struct pm_table *table, struct pm_error *err)
 {
 	const struct pmfs_costs *costs;
-	int r = pmfs_compare_costs(pmfs_compare_of(table->self), &costs, err);
+	struct pmfs_compare *c = pmfs_compare_of(table->self);
+	int r = table->a == PMFS_COMPARE_GPU ? pmfs_compare_gpu_costs(c, &costs, err)
+					     : pmfs_compare_costs(c, &costs, err);
 	if (r < 0)
 		return r;
 	table->columns = costs->columns[table->a];

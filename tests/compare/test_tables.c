@@ -158,6 +158,57 @@ static void test_lines_that_have_moved(void **state)
 	pair_close(&p);
 }
 
+/* A kernel, and a copy of 4000 B or none. */
+static struct fake *run_of_kernels(double launches, double seconds, bool copies)
+{
+	struct fake *f = run_new();
+	uint32_t kernels = fake_metric(f, PM_ROLE_EXCLUSIVE, 1, "GKER (sec)", "sec");
+	uint32_t count = fake_metric(f, PM_ROLE_EXCLUSIVE, 2, "GKER:COUNT", "");
+	uint32_t time = fake_metric(f, PM_ROLE_EXCLUSIVE, 3, "GXCOPY (sec)", "sec");
+	uint32_t bytes = fake_metric(f, PM_ROLE_EXCLUSIVE, 4, "GXCOPY:H2D (B)", "B");
+	run_call(f, 1, 0, "saxpy", "/src/a.cu", COSTS(1, 1));
+	run_call(f, 2, 0, "<gpu copyin>", "", COSTS(1, 1));
+	fake_value(f, 0, 1, kernels, seconds);
+	fake_value(f, 0, 1, count, launches);
+	if (copies) {
+		fake_value(f, 0, 2, time, 2e-6);
+		fake_value(f, 0, 2, bytes, 4000);
+	}
+	return f;
+}
+
+static void test_operations_of_gpus(void **state)
+{
+	struct pair p = {.held = 0};
+	pair_open(&p, 1, 1,
+		(struct fake *[]){run_of_kernels(4, 3e-6, true), run_of_kernels(2, 5e-6, false)});
+	assert_pair(&p, "gpu.csv",
+		"total_ns_base|total_ns|total_ns_diff|total_ns_ratio|launches_base|launches|"
+		"launches_diff|bytes_base|bytes|bytes_diff|bytes_ratio|"
+		"mean_ns_base|mean_ns|mean_ns_diff|mean_ns_ratio|"
+		"bytes_per_sec_base|bytes_per_sec|bytes_per_sec_diff|bytes_per_sec_ratio|"
+		"p|q|matched|only_in|operation|module|kernel\n"
+		"3000|5000|2000|1.6666666666666667|4|2|-2|||0||750|2500|1750|3.3333333333333335|"
+		"||||||exact||kernel|/bin/app|saxpy\n"
+		"2000||-2000||||0|4000||-4000||||||2000000000|||||||base|copy|/bin/app|"
+		"<gpu copyin>\n");
+	pair_close(&p);
+	/* With repetitions, and where only one side has a GPU. */
+	p = (struct pair){.held = 0};
+	pair_open(&p, 2, 2,
+		(struct fake *[]){run_of_kernels(4, 3e-6, false), run_of_kernels(4, 5e-6, false),
+			run_of_kernels(4, 13e-6, false), run_of_kernels(4, 15e-6, false)});
+	char *text = pair_text(&p, "gpu.csv");
+	assert_non_null(
+		strstr(text, "\n4000|1414.213562373095|14000|1414.213562373095|10000|3.5|"));
+	free(text);
+	pair_close(&p);
+	p = (struct pair){.held = 0};
+	pair_open(&p, 1, 1, (struct fake *[]){run_of_kernels(4, 3e-6, true), run(1, 2, "x", 3)});
+	assert_pair(&p, "gpu.csv", "!none");
+	pair_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_broken_runs_count_for_nothing),
 		cmocka_unit_test(test_unreadable_runs_count_for_nothing),
 		cmocka_unit_test(test_lines_that_have_moved),
+		cmocka_unit_test(test_operations_of_gpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,18 @@ class Events(unittest.TestCase):
             {"time_ns": "18000", "duration_ns": "17000", "host_context_id": "", "stream": path, "before": "b", "after": "c"},
             {"time_ns": "10000", "duration_ns": "3000", "host_context_id": "", "stream": path, "before": "a", "after": "b"}])
 
+    def test_kernels_of_two_runs(self):
+        sources = []
+        for name, took in (("old", 5), ("new", 8)):
+            sources.append(os.path.join(self.folder.name, name + ".json"))
+            with open(sources[-1], "w", encoding="utf-8") as f:
+                json.dump([event("X", "f", 0, dur=50), event("X", "gemm", 10, dur=took, pid=0, tid=7, cat="kernel"),
+                           event("X", "Memcpy", 20, dur=3, pid=0, tid=7, cat="gpu_memcpy")], f)
+        done = subprocess.run([PROFMOUNT, "--cat", "old=" + sources[0], "new=" + sources[1], "--", "compare/new/gpu.csv"], capture_output=True, text=True, timeout=600, check=True)
+        self.assertEqual([tuple(row[c] for c in ("total_ns_base", "total_ns_diff", "launches", "mean_ns", "operation", "module", "kernel"))
+                          for row in csv.DictReader(done.stdout.splitlines())],
+                         [("5000", "3000", "1", "8000", "kernel", "", "gemm"), ("3000", "0", "1", "3000", "gpu_memcpy", "", "Memcpy")])
+
     def test_numbers_of_calls_are_quantities(self):
         events = [event("X", "a", 0, dur=100, args={"bytes": 10, "flops": 1.5, "name": "7"}),
                   event("X", "b", 10, dur=10, args={"bytes": 9007199254740993}),

@@ -1,0 +1,171 @@
+/*
+ * gpu.csv of a comparison: launches, times and bytes of GPU operations are costs of their own,
+ * which are joined by operation, module and kernel as the tables of functions are.
+ */
+#include "fs/compare/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIME, LAUNCHES, BYTES, N_COSTS };
+
+static const struct pmfs_cost costs_of_gpus[N_COSTS] = {
+	[TIME] = {.name = "total_ns", .stem = "total_ns", .role = PM_ROLE_EXCLUSIVE, .quantity = 0},
+	[LAUNCHES] = {.name = "launches", .stem = "launches", .role = PM_ROLE_COUNT, .quantity = 1},
+	[BYTES] = {.name = "bytes", .stem = "bytes", .role = PM_ROLE_EXCLUSIVE, .quantity = 2},
+};
+
+/* ---- totals of a run, and which columns it has ---- */
+
+static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct pmfs_costs *k = self;
+	struct pmfs_compared_run *of = &k->runs[run];
+	uint32_t place[N_COSTS];
+	struct pm_rows rows = {.table = NULL};
+	struct pm_table table;
+	int r = pmfs_compare_gpu_table(m, &table, err);
+	if (r < 0 || !table.type)
+		return r < 0 ? r : pm_error_set(err, -EIO, NULL, 0, "a run has changed");
+	for (unsigned i = 0; i < N_COSTS; i++) {
+		place[i] = pmfs_table_column(&table, costs_of_gpus[i].name);
+		k->costs[i].n_having[of->side] += place[i] != PM_NONE;
+	}
+	struct pm_cell *cells = calloc((size_t)table.n_columns + 1, sizeof(*cells));
+	r = cells ? pm_rows_start(&rows, &table, 0, err) : pmfs_compare_no_memory(err);
+	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
+		for (unsigned i = r = 0; i < N_COSTS; i++) {
+			double value =
+				place[i] == PM_NONE ? NAN : pmfs_cell_number(&cells[place[i]]);
+			of->whole[i] += isnan(value) ? 0 : value;
+		}
+	pm_rows_done(&rows);
+	free(cells);
+	for (unsigned i = 0; r == 0 && i < N_COSTS; i++)
+		pmfs_sample_add(&k->whole[of->side][i], of->whole[i]);
+	return r;
+}
+
+static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	struct pm_cell cells[16];
+	struct pm_rows rows = {.table = NULL};
+	struct pm_table table;
+	(void)self;
+	int r = pmfs_compare_gpu_table(m, &table, err);
+	if (r < 0 || !table.type || table.n_columns > sizeof(cells) / sizeof(*cells))
+		return r;
+	r = pm_rows_start(&rows, &table, 0, err);
+	if (r == 0)
+		r = pm_rows_next(&rows, cells, err);
+	pm_rows_done(&rows);
+	return r;
+}
+
+/* ---- the columns ---- */
+
+/* What a launch takes, and how fast bytes move: of the means of each side. */
+static int add_derived(struct pmfs_costs *k)
+{
+	k->derived = pm_arena_array(&k->arena, 2, sizeof(*k->derived));
+	struct pm_op *ops = pm_arena_array(&k->arena, 8, sizeof(*ops));
+	if (!k->derived || !ops)
+		return -ENOMEM;
+	ops[0] = (struct pm_op){.kind = PM_OP_NAME, .leaf = TIME};
+	ops[1] = (struct pm_op){.kind = PM_OP_NAME, .leaf = LAUNCHES};
+	ops[2] = (struct pm_op){.kind = PM_OP_DIVIDE, .n = 2};
+	ops[3] = (struct pm_op){.kind = PM_OP_NAME, .leaf = BYTES};
+	ops[4] = (struct pm_op){.kind = PM_OP_NAME, .leaf = TIME};
+	ops[5] = (struct pm_op){.kind = PM_OP_DIVIDE, .n = 2};
+	ops[6] = (struct pm_op){.kind = PM_OP_NUMBER, .number = 1e9};
+	ops[7] = (struct pm_op){.kind = PM_OP_MULTIPLY, .n = 2};
+	k->derived[0] = (struct pmfs_compared_derived){"mean_ns", "mean_ns", {3, ops}};
+	k->derived[1] =
+		(struct pmfs_compared_derived){"bytes_per_sec", "bytes_per_sec", {5, ops + 3}};
+	k->n_derived = k->shares ? 0 : k->n == N_COSTS ? 2 : 1;
+	return 0;
+}
+
+/* Numbers of runs, sides and what is broken are those of all tables. */
+static int copy_runs(struct pmfs_costs *k, const struct pmfs_costs *of)
+{
+	k->runs = pm_arena_array(&k->arena, (size_t)of->n_runs + 1, sizeof(*k->runs));
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		k->n_good[side] = of->n_good[side];
+		k->whole[side] = pm_arena_array(&k->arena, N_COSTS, sizeof(*k->whole[side]));
+		if (!k->whole[side])
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; k->runs && i < of->n_runs; i++) {
+		struct pmfs_compared_run *run = &k->runs[i];
+		*run = of->runs[i];
+		run->n_columns = N_COSTS;
+		run->cost = pm_arena_array(&k->arena, N_COSTS, sizeof(*run->cost));
+		run->whole = pm_arena_array(&k->arena, N_COSTS, sizeof(*run->whole));
+		if (!run->cost || !run->whole)
+			return -ENOMEM;
+		for (uint32_t cost = 0; cost < N_COSTS; cost++)
+			run->cost[cost] = cost;
+	}
+	k->n_runs = of->n_runs;
+	return k->runs ? 0 : -ENOMEM;
+}
+
+static int fill(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *err)
+{
+	const struct pmfs_costs *of;
+	int r = pmfs_compare_costs(c, &of, err);
+	if (r < 0)
+		return r;
+	k->shares = of->shares;
+	k->costs = pm_arena_array(&k->arena, N_COSTS, sizeof(*k->costs));
+	if (!k->costs || copy_runs(k, of) < 0)
+		return pmfs_compare_no_memory(err);
+	memcpy(k->costs, costs_of_gpus, sizeof(costs_of_gpus));
+	r = pmfs_compare_read(c, k, (struct pmfs_reader){prepare, read_run}, k, err);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < N_COSTS; i++)
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+			k->costs[i].has[side] = k->n_good[side] > 0 &&
+				k->costs[i].n_having[side] == k->n_good[side];
+	bool bytes = k->whole[PMFS_BASE][BYTES].mean > 0 || k->whole[PMFS_OTHER][BYTES].mean > 0;
+	k->n = k->n_quantities = bytes ? N_COSTS : N_COSTS - 1;
+	for (uint32_t i = 0; i < k->n_runs; i++)
+		k->runs[i].n_columns = k->n;
+	k->own = TIME;
+	return add_derived(k) < 0 || pmfs_compare_header(k, PMFS_COMPARE_GPU) < 0
+		? pmfs_compare_no_memory(err)
+		: 0;
+}
+
+static void gpu_costs_free(void *part)
+{
+	struct pmfs_costs *k = part;
+	pm_arena_done(&k->arena);
+	free(k);
+}
+
+static int build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+	uint64_t *ret_bytes, struct pm_error *err)
+{
+	struct pmfs_costs *k = calloc(1, sizeof(*k));
+	(void)which;
+	if (!k)
+		return pmfs_compare_no_memory(err);
+	int r = fill(c, k, err);
+	*ret_bytes = sizeof(*k) + k->arena.total;
+	if (r < 0)
+		gpu_costs_free(k);
+	else
+		*ret = k;
+	return r;
+}
+
+int pmfs_compare_gpu_costs(
+	struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err)
+{
+	static const struct pmfs_compare_part_type type = {build, gpu_costs_free};
+	return pmfs_compare_get(c, PMFS_COMPARE_GPU_COSTS, &type, ret, err);
+}
