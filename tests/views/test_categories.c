@@ -122,6 +122,8 @@ static const struct {
 	{"java.lang.ref.ReferenceQueue.remove", "", "thread"},
 	{"sun/nio/ch/EPoll.wait", "", "thread"},
 	{"java/util/HashMap.put", "", "none"},
+	{"WaitForVSync", "", "thread"},
+	{"WaitForSingleObject", "/windows/kernel32.dll", "thread"},
 	{"main", "/bin/app", ""},
 	{"compute", "/bin/app", "none"},
 	{"", "", "none"},

@@ -126,6 +126,7 @@ const struct pmfs_rule pmfs_rules[] = {
 		"java.util.concurrent.SynchronousQueue", "System.Threading.Monitor.",
 		"System.Threading.Thread.Sleep", "System.Threading.WaitHandle.", "runtime.futex",
 		"runtime.semacquire", "runtime.lock", "runtime.usleep", "sync.(*Mutex)", "sync.(*RWMutex)",
+		"WaitFor", "NtWaitFor", "ZwWaitFor", "Gfx.WaitFor", "Semaphore.WaitForSignal", /* Windows, Unity */
 		"threads::", "Thread::", "Time::HiRes::sleep", "Time::HiRes::usleep",
 		"Time::HiRes::nanosleep")},
 	{PMFS_THREAD, true, PMFS_RULE_CORE, WORDS("sleep", "sselect", "wait", "waitpid", "fork")},

@@ -641,9 +641,10 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 	if (p->ops->threads)
 		pm_text_str(out,
 			"  imbalance.csv compares a thread with its peers: those of the same number on all\n"
-			"  ranks. imbalance = max / mean and lost = max - mean of work, which is the inclusive\n"
-			"  cost without the waiting below (mpi, openmp, thread, idle); where waiting is 1, of\n"
-			"  the waiting itself. _stddev is the population's.\n");
+			"  ranks or, without ranks, those with a value there. imbalance = max / mean and lost =\n"
+			"  max - mean of work, which is the inclusive cost without the waiting below (mpi,\n"
+			"  openmp, thread, idle); where waiting is 1, of the waiting itself. _stddev is the\n"
+			"  population's.\n");
 	if (p->ops->samples)
 		pm_text_str(out,
 			"  time_ns is relative to time_origin_ns (info.json); timestamp_ns is as stored.\n");
