@@ -141,7 +141,7 @@ static void test_columns_of_all_traces_are_empty_beyond_63_bits(void **state)
 	fake_sample(f, 1, 1700, 1);
 	fake_sample(f, 1, 2000 + (UINT64_C(1) << 63), 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	check_strips(m, "10|100|100 10|200|100 10|300| 11|700| 11|| ", NO_BOUND);
+	check_strips(m, "10|100|100 10|200|100 10|300| 11|700| 11|| ", 700);
 	views_done(m, f);
 }
 

@@ -44,6 +44,16 @@ static inline bool pmfs_is_unreadable(int r)
 	return r == -EIO || r == -EINVAL;
 }
 
+/* Of a thread alone: 0 for such a failure, else `r`, of which `err` then has the reason. */
+static inline int pmfs_unless_unreadable(int r, const struct pm_error *why, struct pm_error *err)
+{
+	if (pmfs_is_unreadable(r))
+		return 0;
+	if (r < 0 && err && !err->code)
+		*err = *why;
+	return r;
+}
+
 /*
  * The number of the first of these keys that a thread's identity has, + 1; 0 if it has none. `keys`
  * ends with NULL.

@@ -14,8 +14,7 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
-#include "fs/views/sums/tracelength.h"
-#include "fs/views/tables/tracefacts.h"
+#include "fs/views/tables/trace.h"
 
 /* A position is the place among all samples, or, of profiles, the thread and the place in it. */
 enum { PLACE_BITS = 40 };
@@ -63,16 +62,13 @@ static int thread_open(struct all_rows *a, uint64_t at, struct pm_error *err)
 /* The same at the start; an unreadable thread is then handled by the first row. */
 static int thread_try(struct all_rows *a, uint64_t at, struct pm_error *err)
 {
-	struct pm_error error = {.offset = PM_NO_OFFSET};
-	int r = thread_open(a, at, &error);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = thread_open(a, at, &why);
 	if (pmfs_is_unreadable(r)) {
 		thread_close(a);
 		a->thread++;
-		return 0;
 	}
-	if (r < 0 && err && !err->code)
-		*err = error;
-	return r;
+	return pmfs_unless_unreadable(r, &why, err);
 }
 
 static int all_start(struct pm_rows *rows, pmfs_table_fn *table_of, struct pm_error *err)
@@ -120,14 +116,11 @@ static int profiles_end(const struct pm_table *table, uint64_t *ret, struct pm_e
 
 static int timeline_start(struct pm_rows *rows, struct pm_error *err)
 {
-	int r = all_start(rows, pmfs_thread_trace_table, err);
+	int r = all_start(rows, pmfs_trace_table, err);
 	if (r < 0)
 		return r;
 	struct all_rows *a = rows->own;
-	struct pmfs_trace_contexts contexts;
-	uint64_t origin;
-	if ((r = pmfs_trace_contexts(a->model, &contexts, err)) < 0 ||
-		(r = pmfs_time_origin(a->model, &origin, err)) < 0)
+	if ((r = pmfs_trace_prepare(a->model, err)) < 0)
 		return r;
 	uint32_t n = a->threads->n;
 	a->first = malloc(((size_t)n + 1) * sizeof(*a->first));
@@ -148,15 +141,11 @@ static uint64_t position(const struct all_rows *a, uint64_t place)
 /* The next row of the thread; 0 at its end, which is also where it cannot be read. */
 static int thread_next(struct all_rows *a, struct pm_cell *cells, struct pm_error *err)
 {
-	struct pm_error error = {.offset = PM_NO_OFFSET};
-	int r = a->is_open ? 0 : thread_open(a, 0, &error);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = a->is_open ? 0 : thread_open(a, 0, &why);
 	if (r >= 0)
-		r = pm_rows_next(&a->rows, cells, &error);
-	if (pmfs_is_unreadable(r))
-		return 0;
-	if (r < 0 && err && !err->code)
-		*err = error;
-	return r;
+		r = pm_rows_next(&a->rows, cells, &why);
+	return pmfs_unless_unreadable(r, &why, err);
 }
 
 static int all_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -205,76 +194,74 @@ static int timeline_texts(
 	return pmfs_trace_texts(pmfs_model_of(table->self), 1, each, context, err);
 }
 
-static void add_id(struct pm_strip *strip, uint64_t id, uint64_t n)
+/* The rows of a thread's trace among rows of all. */
+struct part {
+	uint64_t from, to;
+	uint64_t end; /* of the thread, among those of all; 0 before the first */
+};
+
+/* The part of the next thread: false if there is none. */
+static bool next_part(const struct pm_thread *thread, uint64_t from, uint64_t to, struct part *part)
 {
-	for (uint64_t i = 0; strip->values && i < n; i++) {
-		strip->values[i] = (int64_t)id;
-		strip->known[i] = 1;
-	}
+	uint64_t first = part->end;
+	part->end += thread->n_samples;
+	part->from = from > first ? from - first : 0;
+	part->to = (to < part->end ? to : part->end) - first;
+	return part->from < part->to;
 }
 
-/* One thread's rows. */
-static int add_thread(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t n,
-	const struct pm_strip *strips, struct pm_error *err)
+/* What cannot be read is empty, but for the thread. */
+static int add_thread(struct pmfs_model *m, uint32_t thread, uint64_t id, const struct part *part,
+	struct pm_strip *strips, uint32_t n_columns, struct pm_error *err)
 {
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	uint64_t n = part->to - part->from;
 	bool wanted = false;
-	for (uint32_t c = 1; c <= PMFS_TRACE_MOST_COLUMNS; c++)
-		wanted |= strips[c].values != NULL;
-	return wanted ? pmfs_trace_strips_if_readable(m, thread, from, from + n, strips + 1, err)
-		      : 0;
+	for (uint32_t c = 0; c < n_columns; c++) {
+		if (!strips[c].values)
+			continue;
+		wanted |= c > 0;
+		for (uint64_t i = 0; i < n; i++)
+			strips[c].values[i] = c > 0 ? 0 : (int64_t)id;
+		memset(strips[c].known, c == 0, n);
+	}
+	int r = wanted ? pmfs_trace_strips(m, thread, part->from, part->to, strips + 1, &why) : 0;
+	pmfs_strips_advance(strips, n_columns, n);
+	return pmfs_unless_unreadable(r, &why, err);
 }
 
 static int timeline_strips(const struct pm_table *table, uint64_t from, uint64_t to,
 	const struct pm_strip *strips, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(table->self);
-	struct pm_strip rest[1 + PMFS_TRACE_MOST_COLUMNS] = {{.values = NULL}};
+	struct pm_strip rest[1 + PMFS_TRACE_COLUMNS];
 	const struct pm_threads *threads;
-	uint64_t first = 0;
+	struct part part = {.end = 0};
 	int r = pmfs_model_threads(m, &threads, err);
 	memcpy(rest, strips, table->n_columns * sizeof(*rest));
-	for (uint32_t i = 0; r == 0 && i < threads->n && first < to; i++) {
-		uint64_t end = first + threads->threads[i].n_samples;
-		uint64_t begin = from > first ? from : first, until = to < end ? to : end;
-		if (begin < until) {
-			add_id(&rest[0], threads->threads[i].id, until - begin);
-			r = add_thread(m, i, begin - first, until - begin, rest, err);
-			pmfs_strips_advance(rest, table->n_columns, until - begin);
-		}
-		first = end;
-	}
+	for (uint32_t i = 0; r == 0 && i < threads->n && part.end < to; i++)
+		if (next_part(&threads->threads[i], from, to, &part))
+			r = add_thread(
+				m, i, threads->threads[i].id, &part, rest, table->n_columns, err);
 	return r;
-}
-
-static void set_thread_bounds(struct pm_cell *least, struct pm_cell *greatest, uint64_t id)
-{
-	if (least->kind == PM_CELL_EMPTY || id < least->u)
-		pm_set_u64(least, id);
-	if (greatest->kind == PM_CELL_EMPTY || id > greatest->u)
-		pm_set_u64(greatest, id);
 }
 
 static int timeline_bounds(const struct pm_table *table, uint64_t from, uint64_t to,
 	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(table->self);
-	struct pmfs_trace_range range = {.n = 0};
 	const struct pm_threads *threads;
-	uint64_t first = 0;
+	struct part part = {.end = 0};
 	int r = pmfs_model_threads(m, &threads, err);
-	for (uint32_t i = 0; r == 0 && i < threads->n && first < to; i++) {
-		struct pm_error error = {.offset = PM_NO_OFFSET};
-		uint64_t end = first + threads->threads[i].n_samples;
-		uint64_t begin = from > first ? from : first, until = to < end ? to : end;
-		if (begin < until) {
-			r = pmfs_trace_range_add(
-				&range, m, i, begin - first, until - first, &error);
-			set_thread_bounds(least, greatest, threads->threads[i].id);
-		}
-		first = end;
-		r = pmfs_is_unreadable(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
+	for (uint32_t i = 0; r == 0 && i < threads->n && part.end < to; i++) {
+		struct pm_error why = {.offset = PM_NO_OFFSET};
+		if (!next_part(&threads->threads[i], from, to, &part))
+			continue;
+		pmfs_widen(least, greatest, (int64_t)threads->threads[i].id);
+		r = pmfs_trace_bounds(m, i, part.from, part.to, least + 1, greatest + 1, &why);
+		r = pmfs_unless_unreadable(r, &why, err);
 	}
-	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least + 1, greatest + 1, err);
+	return r;
 }
 
 int pmfs_timeline_table(
@@ -287,19 +274,13 @@ int pmfs_timeline_table(
 		.strips = timeline_strips,
 		.bounds = timeline_bounds,
 		.dense = true};
-	static const char *const of_samples[] = {"thread_id", "time_ns", "duration_ns",
-		"timestamp_ns", "context_id", "depth", "category", "function", "name", NULL};
-	static const char *const of_calls[] = {"thread_id", "time_ns", "duration_ns",
-		"timestamp_ns", "context_id", "depth", "self_ns", "seq", "category", "function",
-		"name", NULL};
 	const struct pm_threads *threads;
 	(void)item;
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0)
 		return r;
-	bool calls = pmfs_model_profile(m)->traces_are_calls;
-	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
-	ret->decoded = calls;
+	*ret = (struct pm_table){.type = &type, .self = m};
+	pmfs_trace_set_columns(m, ret);
 	for (uint32_t i = 0; i < threads->n; i++)
 		ret->end += threads->threads[i].n_samples;
 	return 0;

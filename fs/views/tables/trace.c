@@ -1,211 +1,518 @@
 /*
- * trace.csv of a thread, one row per sample or call. A row's position is the sample's index;
- * samples are read in batches.
+ * Traces: samples are read in batches, and value_of() says what a column has of a sample. Rows,
+ * their lengths, columns and bounds are made of that. A row's position is the sample's index.
  */
+#include "fs/views/tables/trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/number.h"
+#include "formats/common/row.h"
+#include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
+#include "fs/views/model/identity.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
-#include "fs/views/sums/tracelength.h"
-#include "fs/views/tables/tracefacts.h"
 
-static uint32_t trace_length(
-	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context)
+enum { BATCH = 512, BETWEEN_QUESTIONS = 4096 /* contexts */ };
+
+enum column {
+	TIME, /* these three come first in any trace without weights */
+	DURATION,
+	TIMESTAMP,
+	PERIOD,
+	SELF,
+	SEQ,
+	EVENT,
+	/* Those that depend on the context alone. */
+	CONTEXT,
+	DEPTH,
+	CATEGORY,
+	FUNCTION,
+	NAME,
+};
+
+/* The columns of a trace, in their order. */
+struct shape {
+	uint32_t n;
+	enum column columns[PMFS_TRACE_COLUMNS];
+	const char *names[PMFS_TRACE_COLUMNS + 1]; /* behind thread_id */
+};
+
+static const struct shape of_samples = {8,
+	{TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, CATEGORY, FUNCTION, NAME},
+	{"thread_id", "time_ns", "duration_ns", "timestamp_ns", "context_id", "depth", "category",
+		"function", "name"}};
+static const struct shape of_calls = {10,
+	{TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, SELF, SEQ, CATEGORY, FUNCTION, NAME},
+	{"thread_id", "time_ns", "duration_ns", "timestamp_ns", "context_id", "depth", "self_ns",
+		"seq", "category", "function", "name"}};
+static const struct shape of_weighed = {10,
+	{TIME, DURATION, PERIOD, TIMESTAMP, CONTEXT, DEPTH, EVENT, CATEGORY, FUNCTION, NAME},
+	{"thread_id", "time_ns", "duration_ns", "period", "timestamp_ns", "context_id", "depth",
+		"event", "category", "function", "name"}};
+
+static const struct shape *shape_of(struct pmfs_model *m)
 {
-	uint32_t bytes = __atomic_load_n(&lengths->bytes[context], __ATOMIC_RELAXED);
-	return bytes ? bytes : pmfs_trace_length_compute(lengths, c, context);
+	return pmfs_model_profile(m)->traces_are_calls ? &of_calls : &of_samples;
 }
 
-enum {
-	TIME = PMFS_TRACE_TIME,
-	DURATION = PMFS_TRACE_DURATION,
-	TIMESTAMP = PMFS_TRACE_TIMESTAMP,
-	CONTEXT = PMFS_TRACE_CONTEXT,
-	CATEGORY = PMFS_TRACE_CATEGORY,
-	SELF = PMFS_TRACE_SELF,
-	SEQ = PMFS_TRACE_SEQ,
-	CALL_CATEGORY = PMFS_TRACE_CALL_CATEGORY,
-	N_COLUMNS = CATEGORY + 3,
-};
-
-struct trace_rows {
+struct reading {
 	const struct pm_profile *profile;
-	struct pmfs_trace_contexts contexts;
+	const struct shape *shape;
+	const struct pmfs_identity *identity;
+	const struct pm_tree *tree;
+	const uint8_t *categories;
 	uint64_t origin;
-	uint64_t number; /* of the last row's context, and where the tree has it */
-	uint32_t context;
+	bool places_wanted;
 	const struct pm_tap *tap; /* while it is measured, or NULL */
 	void *piece;              /* of the tap */
-	uint32_t n, i;
-	struct pm_sample batch[512];
+	uint32_t n, i;            /* samples in the batch; of them done */
+	uint32_t places[BATCH];   /* where the tree has their contexts, or PM_NONE */
+	struct pm_sample batch[BATCH];
 };
+
+static int get_contexts(struct reading *b, struct pmfs_model *m, struct pm_error *err)
+{
+	int r = pmfs_identity(m, &b->identity, err);
+	b->tree = r < 0 ? NULL : b->identity->tree;
+	return r < 0 ? r : pmfs_categories(m, &b->categories, err);
+}
+
+int pmfs_trace_prepare(struct pmfs_model *m, struct pm_error *err)
+{
+	struct reading unused;
+	uint64_t origin;
+	int r = get_contexts(&unused, m, err);
+	return r < 0 ? r : pmfs_time_origin(m, &origin, err);
+}
+
+/* The caller frees `*ret`, also after a failure. */
+static int reading_new(struct pmfs_model *m, const struct shape *shape, bool places_wanted,
+	struct reading **ret, struct pm_error *err)
+{
+	struct reading *b = *ret = malloc(sizeof(*b));
+	if (!b)
+		return pmfs_no_memory(err);
+	b->profile = pmfs_model_profile(m);
+	b->shape = shape;
+	b->places_wanted = places_wanted;
+	b->tap = NULL;
+	b->n = b->i = 0;
+	int r = get_contexts(b, m, err);
+	return r < 0 ? r : pmfs_time_origin(m, &b->origin, err);
+}
+
+/* Reads the next batch, of `most` samples: 1, 0 at the end, or a negative errno. */
+static int fetch(
+	struct reading *b, uint32_t thread, uint64_t at, uint64_t most, struct pm_error *err)
+{
+	size_t room = most < BATCH ? (size_t)most : BATCH;
+	int64_t n = pm_work_cancelled()
+		? pmfs_no_memory(err)
+		: b->profile->ops->samples(b->profile, thread, at, b->batch, room, err);
+	b->i = 0;
+	b->n = n > 0 ? (uint32_t)n : 0;
+	if (b->tap && n > 0)
+		b->tap->take(b->piece, b->batch, (size_t)n);
+	/* Runs of the same context are common. */
+	uint64_t number = 0;
+	uint32_t place = PM_NONE;
+	for (uint32_t i = 0; b->places_wanted && i < b->n; i++) {
+		if (b->batch[i].context != number) {
+			number = b->batch[i].context;
+			place = pm_tree_find_sample(b->tree, number);
+		}
+		b->places[i] = place;
+	}
+	return n < 0 ? (int)n : n > 0;
+}
+
+/* ---- the cells ---- */
+
+/* An integer, or the number of a text. */
+struct value {
+	enum { NOTHING, UNSIGNED, SIGNED } kind;
+	uint64_t bits;
+};
+
+static inline struct value known(bool is_known, uint64_t bits)
+{
+	return (struct value){is_known ? UNSIGNED : NOTHING, bits};
+}
+
+static inline struct value of_context(const struct reading *b, const uint32_t *array, uint32_t i)
+{
+	uint32_t place = b->places[i];
+	return place == PM_NONE ? known(false, 0) : known(true, array[place]);
+}
+
+/*
+ * What a column has of a sample: context 0 has only an id and a category, an unknown context has
+ * nothing.
+ */
+static inline __attribute__((always_inline)) struct value value_of(
+	const struct reading *b, enum column column, uint32_t i)
+{
+	const struct pm_sample *s = &b->batch[i];
+	struct value v;
+	switch (column) {
+	case TIME:
+		v = known(pmfs_is_time(s->time_ns, b->origin), s->time_ns - b->origin);
+		if (v.kind && s->time_ns < b->origin)
+			v.kind = SIGNED;
+		return v;
+	case DURATION:
+		return known(
+			s->duration_ns != PM_NO_TIME && b->shape != &of_weighed, s->duration_ns);
+	case TIMESTAMP: return known(true, s->time_ns);
+	case PERIOD:
+		return (struct value){
+			s->weight == PM_NO_WEIGHT ? NOTHING : SIGNED, (uint64_t)s->weight};
+	case SELF: return (struct value){s->self_ns == PM_NO_SELF ? NOTHING : SIGNED, s->self_ns};
+	case SEQ: return known(true, s->seq);
+	case EVENT: return known(true, s->event);
+	case CONTEXT: return known(b->places[i] != PM_NONE || s->context == 0, s->context);
+	case DEPTH: return of_context(b, b->tree->depth, i);
+	case CATEGORY:
+		return known(true, pmfs_category_of(b->categories, b->places[i], s->context));
+	case FUNCTION:
+		v = of_context(b, b->identity->of, i);
+		v.bits &= ~(uint64_t)PMFS_OF_FLAGS;
+		return v;
+	case NAME: return of_context(b, b->tree->frame, i);
+	}
+	return known(false, 0);
+}
+
+/* The name of a function; empty if it stands for unknown code. */
+static struct pm_bytes function_name(const struct reading *b, uint64_t number)
+{
+	const struct pmfs_function *function = &b->identity->functions[number];
+	bool is_known = function->module != 0 || function->file != 0 ||
+		!pm_bytes_equal(function->name, pm_bytes_of("(unknown)"));
+	return is_known ? function->name : (struct pm_bytes){NULL, 0};
+}
+
+static inline __attribute__((always_inline)) void set_cell(const struct reading *b,
+	enum column column, uint32_t i, struct pm_cell *cell, struct pm_text *scratch)
+{
+	struct value v = value_of(b, column, i);
+	if (v.kind == NOTHING)
+		pm_set_empty(cell);
+	else if (column == CATEGORY)
+		pm_set_text(cell, pmfs_category_name((enum pmfs_category)v.bits));
+	else if (column == FUNCTION)
+		pm_set_lasting(cell, function_name(b, v.bits));
+	else if (column == NAME)
+		pmfs_set_name(cell, b->tree, &b->tree->frames[v.bits], scratch);
+	else if (column == EVENT)
+		pm_set_lasting(cell, b->profile->events[v.bits].name);
+	else if (v.kind == SIGNED)
+		pm_set_i64(cell, (int64_t)v.bits);
+	else
+		pm_set_u64(cell, v.bits);
+}
+
+/* ---- rows ---- */
+
+/* Of a constant shape, this is code without a loop: a tenth of the time of trace.csv. */
+static inline void set_row(const struct reading *b, const struct shape *shape,
+	struct pm_cell *cells, struct pm_text *scratch)
+{
+#pragma GCC unroll 10
+	for (uint32_t c = 0; c < shape->n; c++)
+		set_cell(b, shape->columns[c], b->i, &cells[c], scratch);
+}
 
 static int trace_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct trace_rows *t = malloc(sizeof(*t));
-	if (!t)
-		return pmfs_no_memory(err);
-	rows->own = t;
-	t->profile = pmfs_model_profile(m);
-	t->number = 0;
-	t->context = PM_NONE;
-	t->n = t->i = 0;
-	t->tap = NULL;
-	int r = pmfs_trace_contexts(m, &t->contexts, err);
-	return r < 0 ? r : pmfs_time_origin(m, &t->origin, err);
-}
-
-static int fetch(struct trace_rows *t, const struct pm_rows *rows, struct pm_error *err)
-{
-	size_t room = sizeof(t->batch) / sizeof(*t->batch);
-	int64_t n = t->profile->ops->samples(
-		t->profile, (uint32_t)rows->table->a, rows->at, t->batch, room, err);
-	t->i = 0;
-	t->n = n > 0 ? (uint32_t)n : 0;
-	if (t->tap && n > 0)
-		t->tap->take(t->piece, t->batch, (size_t)n);
-	return n < 0 ? (int)n : n > 0;
-}
-
-/* Remembers the context of a row: runs of equal ones are common. */
-static void find_context(struct trace_rows *t, uint64_t number)
-{
-	if (number == t->number)
-		return;
-	t->number = number;
-	t->context = pm_tree_find_sample(t->contexts.tree, number);
-}
-
-/*
- * Fills the cells of the context, from context_id on and from the category on: context 0 has only
- * an id and a category, an unknown context has nothing.
- */
-static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct pm_cell *id,
-	struct pm_cell *category)
-{
-	const struct pm_tree *tree = t->contexts.tree;
-	pm_set_text(category,
-		pmfs_category_name(
-			pmfs_category_of(t->contexts.categories, t->context, t->number)));
-	if (t->context != PM_NONE) {
-		pm_set_u64(&id[0], t->number);
-		pm_set_u64(&id[1], tree->depth[t->context]);
-		pm_set_lasting(&category[1], pmfs_trace_function(&t->contexts, t->context));
-		pmfs_set_name(&category[2], tree, pm_tree_frame(tree, t->context), rows->scratch);
-		return;
-	}
-	pm_set_empty(&id[0]);
-	pm_set_empty(&id[1]);
-	pm_set_empty(&category[1]);
-	pm_set_empty(&category[2]);
-	if (t->number == 0)
-		pm_set_u64(&id[0], 0);
+	const struct shape *shape = rows->table->b ? &of_weighed : shape_of(m);
+	struct reading *b;
+	int r = reading_new(m, shape, true, &b, err);
+	rows->own = b;
+	return r;
 }
 
 static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	struct trace_rows *t = rows->own;
-	if (t->i == t->n) {
-		int r = fetch(t, rows, err);
+	struct reading *b = rows->own;
+	if (b->i == b->n) {
+		int r = fetch(b, (uint32_t)rows->table->a, rows->at, BATCH, err);
 		if (r <= 0)
 			return r;
 	}
-	const struct pm_sample *s = &t->batch[t->i++];
-	bool calls = t->profile->traces_are_calls;
-	rows->at++;
-	pmfs_set_time(&cells[TIME], s->time_ns, t->origin);
-	if (s->duration_ns == PM_NO_TIME)
-		pm_set_empty(&cells[DURATION]);
+	if (b->shape == &of_samples)
+		set_row(b, &of_samples, cells, rows->scratch);
 	else
-		pm_set_u64(&cells[DURATION], s->duration_ns);
-	pm_set_u64(&cells[TIMESTAMP], s->time_ns);
-	find_context(t, s->context);
-	set_context(t, rows, &cells[CONTEXT], &cells[calls ? CALL_CATEGORY : CATEGORY]);
-	if (calls) {
-		if (s->self_ns == PM_NO_SELF)
-			pm_set_empty(&cells[SELF]);
-		else
-			pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
-		pm_set_u64(&cells[SEQ], s->seq);
-	}
+		set_row(b, b->shape, cells, rows->scratch);
+	b->i++;
+	rows->at++;
 	return 1;
-}
-
-/*
- * The length of a row: three times, the part that depends only on the context, separators, line
- * feed. 0 if out of memory.
- */
-static uint64_t trace_row_bytes(
-	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
-{
-	uint64_t time = s->time_ns - t->origin;
-	uint64_t bytes = pm_u64_length(s->time_ns) + N_COLUMNS;
-	if (pmfs_is_time(s->time_ns, t->origin))
-		bytes +=
-			s->time_ns < t->origin ? pm_i64_length((int64_t)time) : pm_u64_length(time);
-	if (s->duration_ns != PM_NO_TIME)
-		bytes += pm_u64_length(s->duration_ns);
-	find_context(t, s->context);
-	if (t->context != PM_NONE) {
-		uint32_t of_context = trace_length(lengths, &t->contexts, t->context);
-		if (of_context == 0)
-			return 0;
-		bytes += of_context;
-	} else if (s->context == 0) {
-		bytes += strlen("0idle");
-	}
-	if (t->profile->traces_are_calls)
-		bytes += (s->self_ns == PM_NO_SELF ? 0 : pm_i64_length((int64_t)s->self_ns)) +
-			pm_u64_length(s->seq) + (CALL_CATEGORY - CATEGORY);
-	return bytes;
-}
-
-/* Measuring starts with an empty batch, and reads on without gaps. */
-static void tap_begin(struct trace_rows *t, const struct pm_rows *rows)
-{
-	const struct pm_tap *tap = pmfs_model_tap(pmfs_model_of(rows->table->self));
-	if (t->tap || t->n > 0 || !tap)
-		return;
-	t->piece = tap->begin(tap->self, (uint32_t)rows->table->a, rows->at);
-	t->tap = t->piece ? tap : NULL;
 }
 
 static void trace_done(struct pm_rows *rows)
 {
-	struct trace_rows *t = rows->own;
-	if (t->tap)
-		t->tap->end(t->piece);
-	free(t);
+	struct reading *b = rows->own;
+	if (b->tap)
+		b->tap->end(b->piece);
+	free(b);
+}
+
+/* ---- the lengths of rows ---- */
+
+/*
+ * A trace has many millions of rows and few contexts: the part of a row's length that depends on
+ * its context alone is kept, by form and context; 0: not computed yet. Written by several threads.
+ */
+struct lengths {
+	uint32_t *bytes[PM_TSV + 1];
+};
+
+static void lengths_done(void *p)
+{
+	struct lengths *part = p;
+	free(part->bytes[PM_CSV]);
+	free(part->bytes[PM_TSV]);
+}
+
+/* Zero pages cost nothing until a context occurs. */
+static int lengths_fill(void *owner, void *p, struct pm_error *err)
+{
+	struct lengths *part = p;
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(owner, &tree, err);
+	for (unsigned form = 0; r == 0 && form <= PM_TSV; form++) {
+		part->bytes[form] = calloc((size_t)tree->n_contexts + 1, sizeof(uint32_t));
+		r = part->bytes[form] ? 0 : pmfs_no_memory(err);
+	}
+	return r;
+}
+
+/* With separators; 0 if out of memory. */
+static uint64_t length_of_context(
+	const struct reading *b, enum pm_form form, uint32_t *lengths, uint32_t i)
+{
+	uint32_t place = b->places[i];
+	uint32_t bytes = place == PM_NONE ? 0 : __atomic_load_n(&lengths[place], __ATOMIC_RELAXED);
+	if (bytes)
+		return bytes;
+	struct pm_text scratch = {.p = NULL};
+	struct pm_cell cells[NAME - CONTEXT + 1];
+	for (enum column c = CONTEXT; c <= NAME; c++)
+		set_cell(b, c, i, &cells[c - CONTEXT], &scratch);
+	if (!scratch.failed)
+		bytes = (uint32_t)pm_row_length(form, cells, NAME - CONTEXT + 1);
+	pm_text_done(&scratch);
+	if (place != PM_NONE)
+		__atomic_store_n(&lengths[place], bytes, __ATOMIC_RELAXED);
+	return bytes;
+}
+
+static inline uint64_t length_of(struct value v)
+{
+	return v.kind == NOTHING   ? 0
+		: v.kind == SIGNED ? pm_i64_length((int64_t)v.bits)
+				   : pm_u64_length(v.bits);
+}
+
+/* Of the next `n` samples of the batch; 0 if out of memory. */
+static uint64_t length_of_rows(struct reading *b, enum pm_form form, uint32_t *lengths, uint32_t n)
+{
+	uint64_t bytes = 0;
+	for (uint32_t c = 0; c < b->shape->n; c++) {
+		enum column column = b->shape->columns[c];
+		for (uint32_t i = b->i; column < CONTEXT && i < b->i + n; i++)
+			bytes += length_of(value_of(b, column, i)) + 1;
+	}
+	for (uint32_t i = b->i; i < b->i + n; i++) {
+		uint64_t of = length_of_context(b, form, lengths, i);
+		if (of == 0)
+			return 0;
+		bytes += of;
+	}
+	b->i += n;
+	return bytes;
+}
+
+/* Measuring starts with an empty batch, and reads on without gaps. */
+static void tap_begin(struct reading *b, const struct pm_rows *rows)
+{
+	const struct pm_tap *tap = pmfs_model_tap(pmfs_model_of(rows->table->self));
+	if (b->tap || b->n > 0 || !tap)
+		return;
+	b->piece = tap->begin(tap->self, (uint32_t)rows->table->a, rows->at);
+	b->tap = b->piece ? tap : NULL;
 }
 
 static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
 	uint64_t *bytes, struct pm_error *err)
 {
-	struct trace_rows *t = rows->own;
-	struct pmfs_trace_lengths *lengths;
-	int64_t n = 0;
-	int r = pmfs_trace_lengths(pmfs_model_of(rows->table->self), form, &lengths, err);
+	static const struct pm_part_type type = {
+		sizeof(struct lengths), lengths_fill, lengths_done, .what = "the lengths of rows"};
+	struct reading *b = rows->own;
+	struct lengths *lengths;
+	uint64_t n = 0;
+	int r = pmfs_model_part(
+		pmfs_model_of(rows->table->self), PMFS_PART_TRACE_LENGTHS, &type, &lengths, err);
 	if (r < 0)
 		return r;
-	tap_begin(t, rows);
-	for (; (uint64_t)n < most && rows->at < to; n++, rows->at++) {
-		if (t->i == t->n) {
-			r = fetch(t, rows, err);
+	tap_begin(b, rows);
+	while (n < most && rows->at < to) {
+		if (b->i == b->n) {
+			r = fetch(b, (uint32_t)rows->table->a, rows->at, BATCH, err);
 			if (r <= 0)
-				return r < 0 ? r : n;
+				return r < 0 ? r : (int64_t)n;
 		}
-		uint64_t row = trace_row_bytes(t, lengths, &t->batch[t->i++]);
-		if (row == 0)
+		uint64_t left = most - n < to - rows->at ? most - n : to - rows->at;
+		uint32_t now = left < b->n - b->i ? (uint32_t)left : b->n - b->i;
+		uint64_t length = length_of_rows(b, form, lengths->bytes[form], now);
+		if (length == 0)
 			return pmfs_no_memory(err);
-		*bytes += row;
+		*bytes += length;
+		n += now;
+		rows->at += now;
 	}
-	return n;
+	return (int64_t)n;
 }
+
+/* ---- texts ---- */
+
+/* Each text is told once: there are far fewer frames and functions than contexts. */
+struct telling {
+	struct reading of;
+	uint32_t column; /* of the category */
+	pm_text_fn *each;
+	void *context;
+	struct pm_text scratch;
+	bool *functions, *frames; /* already told */
+};
+
+static int context_texts(struct telling *t, uint32_t i)
+{
+	const struct pm_tree *tree = t->of.tree;
+	uint32_t function = pmfs_function_of(t->of.identity, i), frame = tree->frame[i];
+	int r = 0;
+	if (!t->functions[function])
+		r = t->each(t->context, t->column + 1, function, function_name(&t->of, function));
+	t->functions[function] = true;
+	if (r < 0 || t->frames[frame])
+		return r;
+	t->frames[frame] = true;
+	pm_text_clear(&t->scratch);
+	struct pm_bytes name = pmfs_frame_name(tree, &tree->frames[frame], &t->scratch);
+	return t->scratch.failed ? -ENOMEM : t->each(t->context, t->column + 2, frame, name);
+}
+
+int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, void *context,
+	struct pm_error *err)
+{
+	struct telling *t = calloc(1, sizeof(*t));
+	int r = t ? get_contexts(&t->of, m, err) : pmfs_no_memory(err);
+	if (r < 0) {
+		free(t);
+		return r;
+	}
+	const struct pm_tree *tree = t->of.tree;
+	t->column = before + shape_of(m)->n - 3;
+	t->each = each;
+	t->context = context;
+	t->functions = calloc(t->of.identity->n + (size_t)1, sizeof(*t->functions));
+	t->frames = calloc(tree->n_frames + (size_t)1, sizeof(*t->frames));
+	r = t->functions && t->frames ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
+		r = each(context, t->column, i, pmfs_category_name((enum pmfs_category)i));
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+								      : context_texts(t, i);
+	free(t->functions);
+	free(t->frames);
+	pm_text_done(&t->scratch);
+	free(t);
+	return r;
+}
+
+/* ---- by column ---- */
+
+void pmfs_strips_advance(struct pm_strip *strips, uint32_t n_columns, uint64_t n)
+{
+	for (uint32_t c = 0; c < n_columns; c++)
+		if (strips[c].values)
+			strips[c] = (struct pm_strip){strips[c].values + n, strips[c].known + n};
+}
+
+/* Whether a strip has the value: as an int64. */
+static inline bool fits(struct value v)
+{
+	return v.kind == SIGNED || (v.kind == UNSIGNED && v.bits <= INT64_MAX);
+}
+
+static void fill_strip(const struct reading *b, enum column column, struct pm_strip *s)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct value v = value_of(b, column, i);
+		s->values[i] = (int64_t)v.bits;
+		s->known[i] = fits(v);
+	}
+}
+
+int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err)
+{
+	const struct shape *shape = shape_of(m);
+	struct pm_strip rest[PMFS_TRACE_COLUMNS];
+	bool places = false;
+	struct reading *b;
+	memcpy(rest, strips, shape->n * sizeof(*rest));
+	for (uint32_t c = 0; c < shape->n; c++)
+		places |= strips[c].values && shape->columns[c] >= CONTEXT;
+	int r = reading_new(m, shape, places, &b, err);
+	while (r == 0 && from < to) {
+		r = fetch(b, thread, from, to - from, err);
+		if (r == 0)
+			r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
+				"a trace ends before its last sample");
+		if (r < 0)
+			break;
+		for (uint32_t c = 0; c < shape->n; c++)
+			if (rest[c].values)
+				fill_strip(b, shape->columns[c], &rest[c]);
+		pmfs_strips_advance(rest, shape->n, b->n);
+		from += b->n;
+		r = 0;
+	}
+	free(b);
+	return r;
+}
+
+int pmfs_trace_bounds(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	bool calls = p->traces_are_calls;
+	struct reading *b;
+	if (from >= to || (calls && !p->calls_in_order))
+		return 0;
+	int r = reading_new(m, shape_of(m), false, &b, err);
+	while (r == 0 && from < to &&
+		(r = fetch(b, thread, from, calls ? 1 : to - from, err)) > 0) {
+		for (enum column c = TIME; c <= TIMESTAMP; c++)
+			for (uint32_t i = 0; !(calls && c == DURATION) && i < b->n; i++) {
+				struct value v = value_of(b, c, i);
+				if (fits(v))
+					pmfs_widen(&least[c], &greatest[c], (int64_t)v.bits);
+			}
+		from = calls && from < to - 1 ? to - 1 : from + b->n;
+		r = 0;
+	}
+	free(b);
+	return r;
+}
+
+/* ---- the tables ---- */
 
 static int trace_texts(
 	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
@@ -224,54 +531,18 @@ static int trace_bounds(const struct pm_table *table, uint64_t from, uint64_t to
 	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(table->self);
-	struct pmfs_trace_range range = {.n = 0};
-	int r = pmfs_trace_range_add(&range, m, (uint32_t)table->a, from, to, err);
-	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least, greatest, err);
+	return pmfs_trace_bounds(m, (uint32_t)table->a, from, to, least, greatest, err);
 }
 
-/* ---- weighed samples: time_ns,duration_ns,period,timestamp_ns,context_id,depth,event,… ---- */
-
-enum { W_PERIOD = 2, W_TIMESTAMP, W_CONTEXT, W_DEPTH, W_EVENT, W_CATEGORY, W_N };
-
-static int weighed_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+void pmfs_trace_set_columns(struct pmfs_model *m, struct pm_table *ret)
 {
-	struct trace_rows *t = rows->own;
-	if (t->i == t->n) {
-		int r = fetch(t, rows, err);
-		if (r <= 0)
-			return r;
-	}
-	const struct pm_sample *s = &t->batch[t->i++];
-	rows->at++;
-	pmfs_set_time(&cells[TIME], s->time_ns, t->origin);
-	pm_set_empty(&cells[DURATION]);
-	if (s->weight == PM_NO_WEIGHT)
-		pm_set_empty(&cells[W_PERIOD]);
-	else
-		pm_set_i64(&cells[W_PERIOD], s->weight);
-	pm_set_u64(&cells[W_TIMESTAMP], s->time_ns);
-	pm_set_lasting(&cells[W_EVENT], t->profile->events[s->event].name);
-	find_context(t, s->context);
-	set_context(t, rows, &cells[W_CONTEXT], &cells[W_CATEGORY]);
-	return 1;
+	ret->columns = shape_of(m)->names;
+	ret->n_columns = shape_of(m)->n + 1;
+	ret->decoded = pmfs_model_profile(m)->traces_are_calls;
 }
 
-static int weighed_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, const struct pm_threads *threads)
-{
-	static const struct pm_table_type type = {
-		.start = trace_start, .next = weighed_next, .done = trace_done, .dense = true};
-	static const char *const columns[] = {"time_ns", "duration_ns", "period", "timestamp_ns",
-		"context_id", "depth", "event", "category", "function", "name", NULL};
-	*ret = pmfs_table_plain(m, &type, columns);
-	ret->a = item;
-	ret->end = threads->threads[item].n_samples;
-	ret->types = "iiiiiitttt";
-	return 0;
-}
-
-int pmfs_thread_trace_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+int pmfs_trace_table(
+	struct pmfs_model *m, uint32_t thread, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.start = trace_start,
 		.next = trace_next,
@@ -281,20 +552,31 @@ int pmfs_thread_trace_table(
 		.strips = trace_strips,
 		.bounds = trace_bounds,
 		.dense = true};
-	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
-		"context_id", "depth", "category", "function", "name", NULL};
-	static const char *const of_calls[] = {"time_ns", "duration_ns", "timestamp_ns",
-		"context_id", "depth", "self_ns", "seq", "category", "function", "name", NULL};
-	bool calls = pmfs_model_profile(m)->traces_are_calls;
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, err);
+	*ret = (struct pm_table){.type = &type, .self = m, .a = thread};
 	if (r < 0)
 		return r;
-	if (pmfs_model_profile(m)->samples_are_weighed)
-		return weighed_table(m, item, ret, threads);
-	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
-	ret->a = item;
-	ret->end = threads->threads[item].n_samples;
-	ret->decoded = calls;
+	pmfs_trace_set_columns(m, ret);
+	ret->columns++;
+	ret->n_columns--;
+	ret->end = threads->threads[thread].n_samples;
+	return 0;
+}
+
+/* With weights: the names of events are texts that no context has. */
+int pmfs_thread_trace_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type weighed = {
+		.start = trace_start, .next = trace_next, .done = trace_done, .dense = true};
+	int r = pmfs_trace_table(m, item, ret, err);
+	if (r < 0 || !pmfs_model_profile(m)->samples_are_weighed)
+		return r;
+	ret->type = &weighed;
+	ret->b = true;
+	ret->columns = of_weighed.names + 1;
+	ret->n_columns = of_weighed.n;
+	ret->types = "iiiiiitttt";
 	return 0;
 }
