@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/work.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
 void pmfs_values_start(
@@ -37,4 +38,41 @@ int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
 	v->i = 0;
 	v->n = n > 0 ? (uint32_t)n : 0;
 	return n < 0 ? (int)n : n > 0;
+}
+
+/* Values of one context come one after the other. */
+int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
+	int (*each)(void *self, uint32_t context, const double *cells), void *self,
+	struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	const struct pm_tree *tree;
+	struct pmfs_values values;
+	const struct pm_value *v;
+	uint64_t number = PM_NO_TIME;
+	uint32_t context = PM_NONE;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
+		return r;
+	double *cells = pmfs_cells_new(c->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
+	do {
+		r = pmfs_values_peek(&values, &v, err);
+		if (r <= 0 || v->context != number) {
+			if (r >= 0 && context != PM_NONE && each(self, context, cells) < 0)
+				r = pmfs_no_memory(err);
+			for (uint32_t i = 0; i < c->n; i++)
+				cells[i] = NAN;
+			number = r > 0 ? v->context : PM_NO_TIME;
+			context = r > 0 ? pm_tree_find(tree, number) : PM_NONE;
+		}
+		uint32_t column = context == PM_NONE ? PM_NONE : pmfs_column_of(c, v->metric, true);
+		if (column != PM_NONE)
+			pmfs_add(&cells[column], pmfs_value_number(v));
+		pmfs_values_step(&values);
+	} while (r > 0);
+	free(cells);
+	return r;
 }

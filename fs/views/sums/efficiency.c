@@ -114,16 +114,13 @@ static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_
 	for (uint32_t i = 0; i < a->peers->n_ranks; i++)
 		a->outside[i] = NAN;
 	for (uint32_t i = 0; r == 0 && i < a->threads->n; i++) {
-		struct pm_error why = {.code = 0};
+		struct pm_error why = {.offset = PM_NO_OFFSET};
 		if (a->threads->threads[i].is_lane)
 			continue;
 		r = pmfs_thread_categories_read(&a->costs, i, &why);
-		if (pmfs_is_unreadable(r)) /* damage.csv says so */
-			r = 0;
-		else if (r < 0)
-			r = pm_error_set(err, r, why.file, why.offset, "%s", why.text);
-		else
+		if (r == 0)
 			add_thread(a, i, ret);
+		r = pmfs_unless_unreadable(r, &why, err); /* damage.csv says so */
 	}
 	for (uint32_t i = 0; r == 0 && i < a->peers->n_ranks; i++) {
 		ret->ranks += !isnan(a->outside[i]);

@@ -505,45 +505,18 @@ void pmfs_flat_profile_free(struct pmfs_flat_profile *f)
 }
 
 /* Adds a context's cells to the rows of its functions. */
-static void add_context(struct pmfs_flat_profile *t, uint32_t context, double *cells)
+static int add_context(void *self, uint32_t context, const double *cells)
 {
+	struct pmfs_flat_profile *t = self;
 	const struct pmfs_functions *f = t->functions;
-	if (context != PM_NONE) {
-		struct pmfs_share share = pmfs_function_share(f->identity, context);
-		share.row = f->row[share.row];
-		share.above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
-		if (share.row != PM_NONE) {
-			t->contexts[share.row] += pmfs_is_call(f->identity, context);
-			pmfs_share_costs(f->columns, t->cells, NULL, &share, cells);
-		}
-	}
-	for (uint32_t i = 0; i < f->columns->n; i++)
-		cells[i] = NAN;
-}
-
-/* Values of one context come one after the other. */
-static int sum_values(struct pmfs_model *m, struct pmfs_flat_profile *t, uint32_t thread,
-	double *cells, struct pm_error *err)
-{
-	const struct pmfs_functions *f = t->functions;
-	struct pmfs_values values;
-	const struct pm_value *v;
-	uint64_t number = PM_NO_TIME;
-	uint32_t context = PM_NONE;
-	int r;
-	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
-	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		if (v->context != number) {
-			add_context(t, context, cells);
-			number = v->context;
-			context = pm_tree_find(f->tree, number);
-		}
-		uint32_t column = pmfs_column_of(f->columns, v->metric, true);
-		if (column != PM_NONE)
-			pmfs_add(&cells[column], pmfs_value_number(v));
-	}
-	add_context(t, context, cells);
-	return r;
+	struct pmfs_share share = pmfs_function_share(f->identity, context);
+	share.row = f->row[share.row];
+	share.above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
+	if (share.row == PM_NONE)
+		return 0;
+	t->contexts[share.row] += pmfs_is_call(f->identity, context);
+	pmfs_share_costs(f->columns, t->cells, NULL, &share, cells);
+	return 0;
 }
 
 /* Removes functions without costs on the thread; keeps the order of the others. */
@@ -572,12 +545,8 @@ int pmfs_thread_functions(
 	t->functions = f;
 	t->contexts = calloc((size_t)f->n + 1, sizeof(*t->contexts));
 	t->cells = pmfs_cells_new((size_t)f->n * f->columns->n);
-	double *cells = pmfs_cells_new(f->columns->n);
-	if (!t->contexts || !t->cells || !cells)
-		r = pmfs_no_memory(err);
-	if (r == 0)
-		r = sum_values(m, t, thread, cells, err);
-	free(cells);
+	r = t->contexts && t->cells ? pmfs_values_by_context(m, thread, add_context, t, err)
+				    : pmfs_no_memory(err);
 	if (r == 0 && order_rows(t) < 0)
 		r = pmfs_no_memory(err);
 	if (r < 0)

@@ -2,13 +2,11 @@
 #include "fs/views/sums/imbalance.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/pipeline.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
@@ -26,9 +24,6 @@
  * context. 48 bytes for each context and column; where there are many columns, 64 for each that
  * a thread has a value of at a context. With ranks, a bit more for each kind of thread.
  */
-
-/* Number of threads read ahead; each may have a value for every context. */
-enum { MOST_AHEAD = 8 /* threads */ };
 
 /* A table has these columns for each context, or is not larger than that. */
 enum { FEW_COLUMNS = 64, FEW_WORDS = 4, SMALL_TABLE = 1 << 20 };
@@ -52,8 +47,6 @@ struct adding {
 	struct pmfs_spreads *all;
 	struct pm_map indexes; /* place → index in all->alone, where there is no table */
 	size_t room_alone, room_kinds;
-	struct pm_error *err;
-	pthread_mutex_t lock; /* of err */
 };
 
 /* ---- one thread ---- */
@@ -71,30 +64,16 @@ static int keep(const struct adding *a, const struct pm_value *v, struct costs *
 	return 0;
 }
 
-static int make_costs(void *context, uint32_t i, void *result)
+static int make_costs(void *self, uint32_t i, void *result, struct pm_error *err)
 {
-	struct adding *a = context;
+	const struct adding *a = self;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
 	int r;
 	pmfs_values_start(&values, a->model, (struct pm_values_of){PM_OF_THREAD, i, false}, 0);
-	while ((r = pmfs_values_peek(&values, &v, &why)) > 0) {
-		r = keep(a, v, result);
-		if (r < 0)
-			break;
-		pmfs_values_step(&values);
-	}
-	if (pmfs_is_unreadable(r)) {
-		((struct costs *)result)->n = 0; /* as if it had no costs at all */
-		return 0;
-	}
-	if (r < 0) {
-		pthread_mutex_lock(&a->lock);
-		pm_error_set(
-			a->err, r, why.file, why.offset, "%s", why.code ? why.text : "no memory");
-		pthread_mutex_unlock(&a->lock);
-	}
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values))
+		if (keep(a, v, result) < 0)
+			return pmfs_no_memory(err);
 	return r;
 }
 
@@ -132,9 +111,9 @@ static struct pmfs_spread *spread_at(struct adding *a, uint64_t place, uint64_t 
 	return &all->alone[*index].spread;
 }
 
-static int take_costs(void *context, uint32_t i, void *result)
+static int take_costs(void *self, uint32_t i, void *result)
 {
-	struct adding *a = context;
+	struct adding *a = self;
 	const struct costs *costs = result;
 	for (size_t k = 0; k < costs->n; k++) {
 		const struct cost *c = &costs->items[k];
@@ -152,13 +131,6 @@ static void drop_costs(void *result)
 {
 	struct costs *costs = result;
 	free(costs->items);
-}
-
-static uint64_t weigh_costs(void *context, uint32_t i)
-{
-	(void)context;
-	(void)i;
-	return 1;
 }
 
 /* ---- all of them ---- */
@@ -190,30 +162,11 @@ static bool make_room(struct adding *a)
 	return a->all->spreads && (a->all->kinds || words == 0);
 }
 
-static int add_threads(struct adding *a, uint32_t n_threads)
-{
-	struct pm_pipeline pipeline = {.n = n_threads,
-		.size = sizeof(struct costs),
-		.make = make_costs,
-		.take = take_costs,
-		.drop = drop_costs,
-		.weigh = weigh_costs,
-		.most = MOST_AHEAD,
-		.context = a};
-	int r = make_room(a) ? pm_pipeline_run(&pipeline) : -ENOMEM;
-	if (r == 0)
-		r = pm_sort(a->all->alone, a->all->n_alone, sizeof(*a->all->alone), by_place);
-	pm_map_done(&a->indexes);
-	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;
-}
-
 static int spreads_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
 	struct pmfs_spreads *all = p;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	struct adding a = {
-		.model = m, .all = all, .err = err ? err : &why, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct adding a = {.model = m, .all = all};
 	const struct pm_threads *threads;
 	int r = pmfs_model_tree(m, &a.tree, err);
 	if (r == 0)
@@ -222,7 +175,15 @@ static int spreads_fill(void *owner, void *p, struct pm_error *err)
 		r = pmfs_model_threads(m, &threads, err);
 	if (r == 0)
 		r = pmfs_peers(m, &a.peers, err);
-	return r < 0 ? r : add_threads(&a, threads->n);
+	if (r < 0)
+		return r;
+	const struct pmfs_all_threads every = {
+		threads->n, sizeof(struct costs), make_costs, take_costs, drop_costs, &a};
+	r = make_room(&a) ? pmfs_read_all_threads(&every, err) : pmfs_no_memory(err);
+	pm_map_done(&a.indexes);
+	if (r == 0 && pm_sort(all->alone, all->n_alone, sizeof(*all->alone), by_place) < 0)
+		r = pmfs_no_memory(err);
+	return r;
 }
 
 int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
@@ -347,10 +308,11 @@ struct lot {
 };
 
 struct lots {
+	const struct pmfs_functions *functions;
 	struct pm_map index; /* row of functions.csv → index in lots */
 	struct lot *lots;
-	double *cells; /* the columns of each */
-	size_t n, room, room_cells;
+	size_t room;
+	struct pmfs_sums sums; /* of each */
 };
 
 struct summing {
@@ -362,75 +324,40 @@ struct summing {
 	struct pmfs_work_sum *work; /* by row */
 	uint32_t *n_peers;          /* by column: threads with a cost of its quantity */
 	uint8_t *ranks;             /* by rank: one of them has a cost of the leading quantity */
-	pthread_mutex_t lock;       /* of err */
-	struct pm_error *err;
 };
 
 /* ---- one thread ---- */
 
-static int lot_of(struct lots *l, uint32_t row, uint32_t n_columns, uint32_t *ret)
+static int lot_of(struct lots *l, uint32_t row, uint32_t *ret)
 {
 	bool is_new;
-	uint32_t *index = pm_map_put(&l->index, row, (uint32_t)l->n, &is_new);
+	uint32_t *index = pm_map_put(&l->index, row, l->sums.n, &is_new);
 	if (!index)
 		return -ENOMEM;
 	*ret = *index;
 	if (!is_new)
 		return 0;
-	if (pm_list_room(&l->lots, l->n, &l->room, sizeof(*l->lots)) < 0 ||
-		pm_list_room(&l->cells, l->n, &l->room_cells,
-			(n_columns ? n_columns : 1) * sizeof(*l->cells)) < 0)
+	if (pm_list_room(&l->lots, l->sums.n, &l->room, sizeof(*l->lots)) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n_columns; i++)
-		l->cells[l->n * n_columns + i] = NAN;
-	l->lots[l->n++] = (struct lot){.row = row};
-	return 0;
+	l->lots[l->sums.n] = (struct lot){.row = row};
+	return pmfs_sums_row(&l->sums, ret);
 }
 
-static int add_context(const struct summing *s, struct lots *l, uint32_t context, double *cells)
+static int add_context(void *self, uint32_t context, const double *cells)
 {
-	const struct pmfs_functions *f = s->functions;
+	struct lots *l = self;
+	const struct pmfs_functions *f = l->functions;
 	struct pmfs_share share = pmfs_function_share(f->identity, context);
-	uint32_t row = f->row[share.row], n = f->columns->n;
+	uint32_t row = f->row[share.row];
 	uint32_t above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
-	int r = row == PM_NONE ? 0 : lot_of(l, row, n, &share.row);
 	share.above = PM_NONE;
-	if (r == 0 && row != PM_NONE && above != PM_NONE)
-		r = lot_of(l, above, n, &share.above);
-	if (r == 0 && row != PM_NONE)
-		pmfs_share_costs(f->columns, l->cells, NULL, &share, cells);
-	for (uint32_t i = 0; i < n; i++)
-		cells[i] = NAN;
-	return r;
-}
-
-/* Values of one context come one after the other. */
-static int read_cells(
-	const struct summing *s, uint32_t thread, struct lots *l, struct pm_error *err)
-{
-	const struct pmfs_columns *c = s->functions->columns;
-	struct pmfs_values values;
-	const struct pm_value *v;
-	uint64_t number = PM_NO_TIME;
-	uint32_t context = PM_NONE;
-	double *cells = pmfs_cells_new(c->n);
-	int r = cells ? 0 : pmfs_no_memory(err);
-	pmfs_values_start(&values, s->model, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
-	for (; r >= 0 && (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		if (v->context != number) {
-			if (context != PM_NONE && add_context(s, l, context, cells) < 0)
-				r = pmfs_no_memory(err);
-			number = v->context;
-			context = pm_tree_find(s->functions->tree, number);
-		}
-		uint32_t column = pmfs_column_of(c, v->metric, true);
-		if (column != PM_NONE && context != PM_NONE)
-			pmfs_add(&cells[column], pmfs_value_number(v));
-	}
-	if (r == 0 && context != PM_NONE && add_context(s, l, context, cells) < 0)
-		r = pmfs_no_memory(err);
-	free(cells);
-	return r;
+	if (row == PM_NONE)
+		return 0;
+	if (lot_of(l, row, &share.row) < 0 ||
+		(above != PM_NONE && lot_of(l, above, &share.above) < 0))
+		return -ENOMEM;
+	pmfs_share_costs(f->columns, l->sums.cells, NULL, &share, cells);
+	return 0;
 }
 
 /* The work of a function is that of its outermost calls. */
@@ -444,7 +371,7 @@ static int read_work(const struct summing *s, uint32_t thread, struct lots *l, s
 		uint32_t row = share.counts && share.outer ? f->row[share.row] : PM_NONE, at;
 		if (row == PM_NONE)
 			continue;
-		if (lot_of(l, row, f->columns->n, &at) < 0)
+		if (lot_of(l, row, &at) < 0)
 			r = pmfs_no_memory(err);
 		else
 			l->lots[at].works = true;
@@ -456,25 +383,15 @@ static int read_work(const struct summing *s, uint32_t thread, struct lots *l, s
 	return r;
 }
 
-static int make_lots(void *context, uint32_t i, void *result)
+static int make_lots(void *self, uint32_t i, void *result, struct pm_error *err)
 {
-	struct summing *s = context;
+	const struct summing *s = self;
 	struct lots *l = result;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
 	uint32_t thread = s->peers->by_rank[i];
-	int r = read_cells(s, thread, l, &why);
-	if (r == 0)
-		r = read_work(s, thread, l, &why);
-	if (pmfs_is_unreadable(r)) {
-		l->n = 0;
-		return 0;
-	}
-	if (r < 0) {
-		pthread_mutex_lock(&s->lock);
-		pm_error_set(s->err, r, why.file, why.offset, "%s", why.text);
-		pthread_mutex_unlock(&s->lock);
-	}
-	return r;
+	l->functions = s->functions;
+	l->sums.columns = s->functions->columns;
+	int r = pmfs_values_by_context(s->model, thread, add_context, l, err);
+	return r < 0 ? r : read_work(s, thread, l, err);
 }
 
 /* ---- all of them ---- */
@@ -489,19 +406,19 @@ static void count_peer(struct summing *s, uint32_t thread, const uint8_t *has)
 		s->ranks[s->peers->rank[thread]] = 1;
 }
 
-static int take_lots(void *context, uint32_t i, void *result)
+static int take_lots(void *self, uint32_t i, void *result)
 {
-	struct summing *s = context;
+	struct summing *s = self;
 	struct lots *l = result;
 	uint32_t thread = s->peers->by_rank[i], n = s->functions->columns->n;
 	const struct pmfs_columns *c = s->functions->columns;
 	uint8_t *has = calloc((size_t)n + 1, 1); /* by group: the thread has a value */
 	if (!has)
 		return -ENOMEM;
-	for (size_t k = 0; k < l->n; k++) {
+	for (size_t k = 0; k < l->sums.n; k++) {
 		const struct lot *lot = &l->lots[k];
 		for (uint32_t j = 0; j < n; j++) {
-			double cell = l->cells[k * n + j];
+			double cell = l->sums.cells[k * n + j];
 			if (isnan(cell))
 				continue;
 			has[j] = 1;
@@ -546,14 +463,7 @@ static void drop_lots(void *result)
 	struct lots *l = result;
 	pm_map_done(&l->index);
 	free(l->lots);
-	free(l->cells);
-}
-
-static uint64_t weigh_lots(void *context, uint32_t i)
-{
-	(void)context;
-	(void)i;
-	return 1;
+	pmfs_sums_done(&l->sums);
 }
 
 static int add_peers(struct summing *s)
@@ -583,12 +493,8 @@ static void imbalance_done(void *p)
 static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_function_imbalance *ret = p;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_columns *columns;
-	struct summing s = {.model = owner,
-		.ret = ret,
-		.err = err ? err : &why,
-		.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct summing s = {.model = owner, .ret = ret};
 	int r = pmfs_functions(owner, &s.functions, err);
 	if (r < 0 || (r = pmfs_peers(owner, &s.peers, err)) < 0 ||
 		(r = pmfs_model_whole(owner, &s.unfiltered, err)) < 0)
@@ -605,24 +511,16 @@ static int imbalance_fill(void *owner, void *p, struct pm_error *err)
 	s.work = calloc(n, sizeof(*s.work));
 	s.n_peers = calloc(n_columns, sizeof(*s.n_peers));
 	s.ranks = calloc((size_t)s.peers->n_ranks + 1, 1);
-	struct pm_pipeline pipeline = {.n = s.peers->n_threads,
-		.size = sizeof(struct lots),
-		.make = make_lots,
-		.take = take_lots,
-		.drop = drop_lots,
-		.weigh = weigh_lots,
-		.most = MOST_AHEAD,
-		.context = &s};
+	const struct pmfs_all_threads all = {
+		s.peers->n_threads, sizeof(struct lots), make_lots, take_lots, drop_lots, &s};
 	bool enough = ret->spreads && ret->work && s.work && s.n_peers && s.ranks;
-	r = enough ? pm_pipeline_run(&pipeline) : -ENOMEM;
-	if (r == 0 && s.unfiltered)
-		r = count_unfiltered(&s);
-	if (r == 0)
-		r = add_peers(&s);
+	r = enough ? pmfs_read_all_threads(&all, err) : pmfs_no_memory(err);
+	if (r == 0 && ((s.unfiltered && count_unfiltered(&s) < 0) || add_peers(&s) < 0))
+		r = pmfs_no_memory(err);
 	free(s.work);
 	free(s.n_peers);
 	free(s.ranks);
-	return r < 0 && !s.err->code ? pmfs_no_memory(err) : r;
+	return r;
 }
 
 int pmfs_function_imbalance(

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "formats/common/pipeline.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
@@ -160,6 +161,65 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 	part->known[thread] = true;
 	pthread_mutex_unlock(&part->lock);
 	return 0;
+}
+
+/* ---- all threads ---- */
+
+/* Number of threads read ahead; each may have a value for every context. */
+enum { MOST_AHEAD = 8 };
+
+struct run {
+	const struct pmfs_all_threads *all;
+	pthread_mutex_t lock; /* of err */
+	struct pm_error *err;
+};
+
+static int run_make(void *context, uint32_t i, void *result)
+{
+	struct run *run = context;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = run->all->make(run->all->self, i, result, &why);
+	if (pmfs_is_unreadable(r)) {
+		run->all->drop(result);
+		memset(result, 0, run->all->size);
+		return 0;
+	}
+	if (r < 0) {
+		pthread_mutex_lock(&run->lock);
+		pm_error_set(
+			run->err, r, why.file, why.offset, "%s", why.code ? why.text : "no memory");
+		pthread_mutex_unlock(&run->lock);
+	}
+	return r;
+}
+
+static int run_take(void *context, uint32_t i, void *result)
+{
+	const struct run *run = context;
+	return run->all->take(run->all->self, i, result);
+}
+
+static uint64_t run_weigh(void *context, uint32_t i)
+{
+	(void)context;
+	(void)i;
+	return 1;
+}
+
+int pmfs_read_all_threads(const struct pmfs_all_threads *all, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	struct run run = {all, PTHREAD_MUTEX_INITIALIZER, err ? err : &why};
+	struct pm_pipeline pipeline = {.n = all->n,
+		.size = all->size,
+		.make = run_make,
+		.take = run_take,
+		.drop = all->drop,
+		.weigh = run_weigh,
+		.most = MOST_AHEAD,
+		.context = &run};
+	int r = pm_pipeline_run(&pipeline);
+	return r < 0 && !run.err->code ? pmfs_no_memory(err) : r;
 }
 
 /* ---- traces ---- */

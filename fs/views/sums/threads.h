@@ -55,6 +55,22 @@ static inline int pmfs_unless_unreadable(int r, const struct pm_error *why, stru
 }
 
 /*
+ * Reads threads on all cores, some ahead, and takes the results in order: sums are the same however
+ * many cores there are. A thread that cannot be read has a zeroed result.
+ */
+struct pmfs_all_threads {
+	uint32_t n;
+	size_t size; /* of a result */
+	int (*make)(void *self, uint32_t i, void *result, struct pm_error *err);
+	int (*take)(void *self, uint32_t i, void *result); /* 0 or -ENOMEM */
+	void (*drop)(void *result);                        /* frees what a result owns */
+	void *self;
+};
+
+/* 0, or the first failure. */
+int pmfs_read_all_threads(const struct pmfs_all_threads *all, struct pm_error *err);
+
+/*
  * The number of the first of these keys that a thread's identity has, + 1; 0 if it has none. `keys`
  * ends with NULL.
  */

@@ -1,20 +1,15 @@
 #include "fs/views/sums/work.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
-#include "formats/common/pipeline.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/sums/threads.h"
-
-/* Number of threads read ahead; each may have a value for every context. */
-enum { MOST_AHEAD = 8 };
 
 /* ---- one thread ---- */
 
@@ -171,30 +166,17 @@ struct summing {
 	const struct pmfs_peers *peers;
 	struct pmfs_work_sum *sums; /* by context */
 	uint64_t *kinds;
-	pthread_mutex_t lock; /* of err */
-	struct pm_error *err;
 };
 
-static int make_costs(void *context, uint32_t i, void *result)
+static int make_costs(void *self, uint32_t i, void *result, struct pm_error *err)
 {
-	struct summing *s = context;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = pmfs_work_costs(s->model, s->peers->by_rank[i], result, &why);
-	if (pmfs_is_unreadable(r)) {
-		((struct pmfs_work_costs *)result)->n = 0;
-		return 0;
-	}
-	if (r < 0) {
-		pthread_mutex_lock(&s->lock);
-		pm_error_set(s->err, r, why.file, why.offset, "%s", why.text);
-		pthread_mutex_unlock(&s->lock);
-	}
-	return r;
+	const struct summing *s = self;
+	return pmfs_work_costs(s->model, s->peers->by_rank[i], result, err);
 }
 
-static int take_costs(void *context, uint32_t i, void *result)
+static int take_costs(void *self, uint32_t i, void *result)
 {
-	struct summing *s = context;
+	struct summing *s = self;
 	const struct pmfs_work_costs *costs = result;
 	for (size_t k = 0; k < costs->n; k++) {
 		const struct pmfs_work_cost *cost = &costs->items[k];
@@ -210,19 +192,10 @@ static void drop_costs(void *result)
 	pmfs_work_costs_done(result);
 }
 
-static uint64_t weigh_costs(void *context, uint32_t i)
-{
-	(void)context;
-	(void)i;
-	return 1;
-}
-
 static int works_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct works_part *part = p;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	struct summing s = {
-		.model = owner, .err = err ? err : &why, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct summing s = {.model = owner};
 	const struct pm_tree *tree;
 	int r = pmfs_model_tree(owner, &tree, err);
 	if (r < 0 || (r = pmfs_peers(owner, &s.peers, err)) < 0)
@@ -232,27 +205,22 @@ static int works_fill(void *owner, void *p, struct pm_error *err)
 	s.kinds = calloc(n, (words ? words : 1) * sizeof(*s.kinds));
 	part->of = calloc(n, sizeof(*part->of));
 	uint8_t *seen = malloc((size_t)s.peers->n_ranks + 1);
-	struct pm_pipeline pipeline = {.n = s.peers->n_threads,
-		.size = sizeof(struct pmfs_work_costs),
-		.make = make_costs,
-		.take = take_costs,
-		.drop = drop_costs,
-		.weigh = weigh_costs,
-		.most = MOST_AHEAD,
-		.context = &s};
-	r = s.sums && s.kinds && part->of && seen ? pm_pipeline_run(&pipeline) : -ENOMEM;
+	const struct pmfs_all_threads all = {s.peers->n_threads, sizeof(struct pmfs_work_costs),
+		make_costs, take_costs, drop_costs, &s};
+	r = s.sums && s.kinds && part->of && seen ? pmfs_read_all_threads(&all, err)
+						  : pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++) {
-		r = pm_work_cancelled() ? -ENOMEM : 0;
-		struct pmfs_spread all = s.sums[i].spread;
+		r = pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+		struct pmfs_spread spread = s.sums[i].spread;
 		const uint64_t *kinds = s.kinds + i * words;
-		pmfs_peers_complete(s.peers, &all, kinds);
-		part->of[i] = pmfs_work_of(s.peers, &s.sums[i], all.n,
-			all.n ? pmfs_peers_ranks(s.peers, kinds, seen) : 0);
+		pmfs_peers_complete(s.peers, &spread, kinds);
+		part->of[i] = pmfs_work_of(s.peers, &s.sums[i], spread.n,
+			spread.n ? pmfs_peers_ranks(s.peers, kinds, seen) : 0);
 	}
 	free(s.sums);
 	free(s.kinds);
 	free(seen);
-	return r < 0 && !s.err->code ? pmfs_no_memory(err) : r;
+	return r;
 }
 
 int pmfs_works(struct pmfs_model *m, const struct pmfs_work **ret, struct pm_error *err)
