@@ -201,11 +201,6 @@ struct drawing {
 	struct pm_text title, of, legend, metric;
 };
 
-static void clean_name(struct pm_text *out, struct pm_bytes name)
-{
-	pm_text_line(out, name);
-}
-
 /* Passes failures of the texts on to `out`, which contains them. */
 static void drawing_done(struct drawing *d, struct pm_text *out)
 {
@@ -242,7 +237,7 @@ static int find_changed(struct drawing *d, struct pmfs_compare *c, const struct 
 		uint32_t row = key < pmfs_n_function_keys(&u->frames) ? j->row_of[key] : PM_NONE;
 		marks.self[i] = row != PM_NONE && pmfs_joined_changed(j, row);
 	}
-	r = pmfs_name_paths_make(&marks, clean_name, &d->changed, err);
+	r = pmfs_name_paths_make(&marks, pm_text_line, &d->changed, err);
 	free(marks.self);
 	return r;
 }
@@ -288,7 +283,7 @@ static int read_quantity(
 		return r;
 	r = two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
-		r = pmfs_name_paths_make(&s.side[side], clean_name, &d->side[side], err);
+		r = pmfs_name_paths_make(&s.side[side], pm_text_line, &d->side[side], err);
 	if (r == 0)
 		r = find_changed(d, c, u, &s.side[PMFS_OTHER], err);
 	if (r == 0 && shade_nodes(d) < 0)
@@ -356,21 +351,10 @@ static void name_quantity(struct drawing *d, uint32_t quantity)
 
 static struct pmfs_flame flame_of(const struct drawing *d, enum pmfs_side side)
 {
-	static const uint32_t parent = PM_NONE, name = 0;
-	static const double self = 0;
-	const struct pmfs_name_paths *p = &d->side[side];
-	if (p->n == 0) /* one box without a cost, so the pictures say that there is none */
-		return (struct pmfs_flame){.n = 1, .parent = &parent, .name = &name, .self = &self};
-	return (struct pmfs_flame){
-		.n = p->n,
-		.parent = p->parent,
-		.name = p->name,
-		.names = p->names.items,
-		.n_names = p->names.n,
-		.self = p->self,
-		.before = d->side[side == PMFS_OTHER ? PMFS_BASE : PMFS_OTHER].self,
-		.shade = d->shade,
-	};
+	struct pmfs_flame flame = pmfs_flame_of(&d->side[side]);
+	flame.before = d->side[side == PMFS_OTHER ? PMFS_BASE : PMFS_OTHER].self;
+	flame.shade = d->shade;
+	return flame;
 }
 
 /* ---- the SVGs ---- */

@@ -16,6 +16,20 @@
 /* Sums of 2^32 of these are finite. */
 #define MOST_COST 1e290
 
+struct pmfs_flame pmfs_flame_of(const struct pmfs_name_paths *p)
+{
+	static const uint32_t parent = PM_NONE, name = 0;
+	static const double self = 0;
+	if (p->n == 0)
+		return (struct pmfs_flame){.n = 1, .parent = &parent, .name = &name, .self = &self};
+	return (struct pmfs_flame){.n = p->n,
+		.parent = p->parent,
+		.name = p->name,
+		.names = p->names.items,
+		.n_names = p->names.n,
+		.self = p->self};
+}
+
 double pmfs_flame_own(const struct pmfs_flame *flame, uint32_t node)
 {
 	double self = flame->self[node];

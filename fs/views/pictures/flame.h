@@ -1,12 +1,11 @@
 /*
- * Flame graphs of any tree of named boxes: layout and drawing. Independent of where the tree comes
- * from; flamegraphs.c draws profiles.
+ * Flame graphs of any tree of named boxes: layout and drawing. Independent of whose call paths they
+ * are; flamegraphs.c draws profiles.
  */
 #ifndef PROFMOUNT_FS_VIEWS_PICTURES_FLAME_H
 #define PROFMOUNT_FS_VIEWS_PICTURES_FLAME_H
 
-#include "formats/common/text.h"
-#include "profmount/error.h"
+#include "fs/views/sums/namepaths.h"
 
 struct pmfs_colours;
 
@@ -25,6 +24,9 @@ struct pmfs_flame {
 	const double *before;
 	const uint8_t *shade;
 };
+
+/* The paths as a tree; of none (zeroed), one box without a cost, so that pictures say so. */
+struct pmfs_flame pmfs_flame_of(const struct pmfs_name_paths *p);
 
 /* Maximum number of caller bars in the picture of a subtree. */
 enum { PMFS_MAX_ABOVE = 20 };

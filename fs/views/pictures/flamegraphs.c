@@ -158,21 +158,6 @@ static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
 
 /* ---- drawing ---- */
 
-static void clean_name(struct pm_text *out, struct pm_bytes name)
-{
-	pm_text_line(out, name);
-}
-
-static struct pmfs_flame flame_of(const struct pmfs_name_paths *p)
-{
-	return (struct pmfs_flame){.n = p->n,
-		.parent = p->parent,
-		.name = p->name,
-		.names = p->names.items,
-		.n_names = p->names.n,
-		.self = p->self};
-}
-
 static int make_paths(
 	struct subject *s, uint32_t column, struct pmfs_name_paths *ret, struct pm_error *err)
 {
@@ -184,7 +169,7 @@ static int make_paths(
 		if (pm_tree_frame(stacks.tree, i)->is_nothing)
 			stacks.self[i - stacks.first] = stacks.value[i - stacks.first] = 0;
 	name_metric(&s->caption, stacks.column);
-	r = pmfs_name_paths_make(&stacks, clean_name, ret, err);
+	r = pmfs_name_paths_make(&stacks, pm_text_line, ret, err);
 	pmfs_stacks_done(&stacks);
 	return r;
 }
@@ -232,23 +217,16 @@ static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t
 typedef int draw_fn(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
 	struct pm_text *out, struct pm_error *err);
 
-/* A profile without metrics is one box without a cost: the pictures say so. */
 static int draw_subject(struct subject *s, draw_fn *draw, struct pm_text *out, struct pm_error *err)
 {
-	static const uint32_t parent = PM_NONE, name = 0;
-	static const double self = 0;
-	struct pmfs_flame flame = {.n = 1, .parent = &parent, .name = &name, .self = &self};
-	struct pmfs_name_paths paths = {.n = 0};
+	struct pmfs_name_paths paths = {.n = 0}; /* of a profile without metrics */
 	uint32_t column = PM_NONE;
 	int r = choose_column(s, &column, err);
+	if (r == 0 && column != PM_NONE)
+		r = make_paths(s, column, &paths, err);
 	if (r < 0)
 		return r;
-	if (column != PM_NONE) {
-		r = make_paths(s, column, &paths, err);
-		if (r < 0)
-			return r;
-		flame = flame_of(&paths);
-	}
+	struct pmfs_flame flame = pmfs_flame_of(&paths);
 	r = draw(s, &flame, column, out, err);
 	pmfs_name_paths_done(&paths);
 	return r;

@@ -32,11 +32,6 @@ static void graph_done(struct graph *g)
 	pmfs_name_paths_done(&g->paths);
 }
 
-static void clean_name(struct pm_text *out, struct pm_bytes name)
-{
-	pm_text_line(out, name);
-}
-
 /* The call paths by name, of the whole run or of a thread. */
 static int make_paths(struct pmfs_report *r, uint32_t thread, uint32_t column, struct graph *g,
 	struct pm_error *err)
@@ -47,19 +42,14 @@ static int make_paths(struct pmfs_report *r, uint32_t thread, uint32_t column, s
 		e = pmfs_stacks_make(r->model, column, thread, PM_NONE, &stacks, err);
 	if (e < 0)
 		return e;
-	e = pmfs_name_paths_make(&stacks, clean_name, &g->paths, err);
+	e = pmfs_name_paths_make(&stacks, pm_text_line, &g->paths, err);
 	pmfs_stacks_done(&stacks);
 	return e;
 }
 
 static int lay_out(struct graph *g, struct pm_error *err)
 {
-	struct pmfs_flame flame = {.n = g->paths.n,
-		.parent = g->paths.parent,
-		.name = g->paths.name,
-		.names = g->paths.names.items,
-		.n_names = g->paths.names.n,
-		.self = g->paths.self};
+	struct pmfs_flame flame = pmfs_flame_of(&g->paths);
 	return pmfs_flame_lay_out(&flame, &g->layout, err);
 }
 
@@ -290,7 +280,7 @@ int pmfs_report_sandwich(struct pmfs_report *r, struct pm_error *err)
 		return 0;
 	}
 	pm_text_clear(&r->scratch);
-	clean_name(&r->scratch, pmfs_function_name(f, r->n[0]));
+	pm_text_line(&r->scratch, pmfs_function_name(f, r->n[0]));
 	e = make_paths(r, PM_NONE, r->n[1], &g, err);
 	if (e == 0)
 		e = lay_out(&g, err);

@@ -37,26 +37,31 @@ static uint32_t name_of(struct merging *m, uint32_t frame)
 	return m->name_of[frame];
 }
 
+/* The node of that name below `parent`, a new one without a cost or known; PM_NONE: no memory. */
+static uint32_t child_of(
+	struct pmfs_name_paths *p, struct pm_map *nodes, uint32_t parent, uint32_t name)
+{
+	bool is_new;
+	uint32_t *node = pm_map_put(nodes, (uint64_t)parent << 32 | name, p->n, &is_new);
+	if (!node || !is_new)
+		return node ? *node : PM_NONE;
+	p->parent[p->n] = parent;
+	p->name[p->n] = name;
+	p->self[p->n] = 0;
+	return p->n++;
+}
+
 static int merge_frame(struct merging *m, uint32_t context)
 {
 	const struct pmfs_stacks *s = m->stacks;
-	struct pmfs_name_paths *p = m->paths;
 	uint32_t caller = pmfs_stacks_caller(s, context);
 	uint32_t parent = caller == PM_NONE ? 0 : m->node_of[caller - s->first];
 	uint32_t name = name_of(m, s->tree->frame[context]);
-	bool is_new;
-	uint32_t *node = name == PM_NONE
-		? NULL
-		: pm_map_put(&m->nodes, (uint64_t)parent << 32 | name, p->n, &is_new);
-	if (!node)
+	uint32_t node = name == PM_NONE ? PM_NONE : child_of(m->paths, &m->nodes, parent, name);
+	if (node == PM_NONE)
 		return -ENOMEM;
-	if (is_new) {
-		p->parent[p->n] = parent;
-		p->name[p->n] = name;
-		p->self[p->n++] = 0;
-	}
-	p->self[*node] += s->self[context - s->first];
-	m->node_of[context - s->first] = *node;
+	m->paths->self[node] += s->self[context - s->first];
+	m->node_of[context - s->first] = node;
 	return 0;
 }
 
@@ -155,20 +160,14 @@ struct around {
 	struct pm_map nodes; /* parent << 32 | name of `all` → node of `to` */
 };
 
-/* The node of that name below `parent`, new or known; PM_NONE if out of memory. */
-static uint32_t child_of(struct around *m, uint32_t parent, uint32_t name)
+/* The same for a name of `all`. */
+static uint32_t copy_child(struct around *m, uint32_t parent, uint32_t name)
 {
 	struct pmfs_name_paths *to = m->to;
-	bool is_new;
-	uint32_t *node = pm_map_put(&m->nodes, (uint64_t)parent << 32 | name, to->n, &is_new);
-	if (!node || !is_new)
-		return node ? *node : PM_NONE;
-	to->name[to->n] = pm_strtab_add_lasting(&to->names, m->all->names.items[name]);
-	if (to->name[to->n] == PM_NONE)
-		return PM_NONE;
-	to->parent[to->n] = parent;
-	to->self[to->n] = 0;
-	return to->n++;
+	uint32_t n = to->n, node = child_of(to, &m->nodes, parent, name);
+	if (node == n)
+		to->name[n] = pm_strtab_add_lasting(&to->names, m->all->names.items[name]);
+	return node == n && to->name[n] == PM_NONE ? PM_NONE : node;
 }
 
 static int begin(struct around *m, uint32_t name)
@@ -198,7 +197,7 @@ static int merge_callees(struct around *m, uint32_t name, uint32_t *node_of)
 		uint32_t parent = node_of[all->parent[i]];
 		node_of[i] = all->name[i] == name ? 0 : PM_NONE;
 		if (parent != PM_NONE &&
-			(node_of[i] = child_of(m, parent, all->name[i])) == PM_NONE)
+			(node_of[i] = copy_child(m, parent, all->name[i])) == PM_NONE)
 			return -ENOMEM;
 		if (node_of[i] != PM_NONE)
 			m->to->self[node_of[i]] += all->self[i];
@@ -246,7 +245,7 @@ static int merge_callers(struct around *m, uint32_t levels, struct way *ways, ui
 			uint32_t caller = m->all->parent[ways[i].at];
 			if (caller == 0)
 				continue;
-			uint32_t node = child_of(m, ways[i].node, m->all->name[caller]);
+			uint32_t node = copy_child(m, ways[i].node, m->all->name[caller]);
 			if (node == PM_NONE)
 				return -ENOMEM;
 			ways[i].at = caller;
