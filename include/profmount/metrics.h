@@ -50,8 +50,8 @@ struct pm_value {
 	uint64_t context; /* number; may be one that is not in the tree */
 	uint32_t metric;  /* id */
 	uint32_t thread;  /* index, see struct pm_threads; PM_NONE for the whole run */
-	bool whole;       /* the value is in u or i, not in f */
-	bool negative;    /* if is_whole: the value is in i */
+	bool whole;       /* an integer: the value is in u or i, not in f */
+	bool negative;    /* if whole: the value is in i */
 	union {
 		double f;
 		uint64_t u; /* an integer, possibly too large for a double */

@@ -34,8 +34,8 @@ struct pm_sample {
 		uint64_t event; /* of weighed samples: index of pm_profile.events */
 	};
 	/*
-	 * Of calls: the context of the call whose time this one is a part of, if it is not its
-	 * caller's, because that has no time; PM_IN_NO_CALL if none around it has; 0: its caller's.
+	 * Of calls: the context of the call that this one's time is a part of: 0 for its caller;
+	 * where the caller has no time, the nearest call above that has; PM_IN_NO_CALL: none has.
 	 */
 	union {
 		uint64_t within;
