@@ -253,8 +253,10 @@ static void read_node(struct pm_v8 *t)
 				continue;
 			}
 			uint32_t number = number_of(t, take_number(t, 0));
-			if (pm_v8_room(t, &t->kids, t->n_kids, &t->kid_room, sizeof(*t->kids)))
-				t->kids[t->n_kids++] = (struct pm_v8_kid){l->node, number};
+			if (pm_v8_room(t, &t->children, t->n_children, &t->child_room,
+				    sizeof(*t->children)))
+				t->children[t->n_children++] =
+					(struct pm_v8_child){l->node, number};
 		} else if (!pm_scan_key(t->s, &key)) {
 			/* Of a text that ends in it, only the whole is a node. */
 			if (t->s->code && !l->has_frame)
@@ -356,7 +358,7 @@ void pm_v8_free(struct pm_v8 *t)
 	free(t->small);
 	free(t->node_of);
 	free(t->nodes);
-	free(t->kids);
+	free(t->children);
 	free(t->frames);
 	free(t->ticks);
 	free(t->levels);

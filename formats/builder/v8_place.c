@@ -69,13 +69,13 @@ static void make_functions(struct pm_v8 *t)
 static void settle_parents(struct pm_v8 *t)
 {
 	size_t n_absent = 0, n_twice = 0;
-	for (size_t i = 0; i < t->n_kids && pm_rec_goes_on(t->r); i++) {
-		uint32_t number = t->kids[i].number;
-		uint32_t kid = number == PM_NONE ? PM_NONE : t->node_of[number];
-		n_absent += kid == PM_NONE;
-		n_twice += kid != PM_NONE && t->nodes[kid].parent != PM_NONE;
-		if (kid != PM_NONE && t->nodes[kid].parent == PM_NONE)
-			t->nodes[kid].parent = t->kids[i].parent;
+	for (size_t i = 0; i < t->n_children && pm_rec_goes_on(t->r); i++) {
+		uint32_t number = t->children[i].number;
+		uint32_t child = number == PM_NONE ? PM_NONE : t->node_of[number];
+		n_absent += child == PM_NONE;
+		n_twice += child != PM_NONE && t->nodes[child].parent != PM_NONE;
+		if (child != PM_NONE && t->nodes[child].parent == PM_NONE)
+			t->nodes[child].parent = t->children[i].parent;
 	}
 	for (size_t i = 0; i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
 		struct pm_v8_node *n = &t->nodes[i];

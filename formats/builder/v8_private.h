@@ -40,7 +40,7 @@ struct pm_v8_level {
 	struct pm_v8_frame frame;
 };
 
-struct pm_v8_kid {
+struct pm_v8_child {
 	uint32_t parent, number; /* a node, and what it calls its child */
 };
 
@@ -58,8 +58,8 @@ struct pm_v8 {
 	size_t number_room;
 	struct pm_v8_node *nodes;
 	size_t n_nodes, node_room;
-	struct pm_v8_kid *kids;
-	size_t n_kids, kid_room;
+	struct pm_v8_child *children;
+	size_t n_children, child_room;
 	struct pm_v8_frame *frames;
 	size_t n_frames, frame_room;
 	struct pm_prints frame_index;

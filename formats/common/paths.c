@@ -25,7 +25,8 @@ struct pm_path_slot {
 	uint32_t path;  /* + 1; 0 = free */
 };
 
-static const struct pm_path_kids no_kids = {.last = PM_NONE, .kid = {PM_NONE, PM_NONE, PM_NONE}};
+static const struct pm_path_children no_children = {
+	.last = PM_NONE, .child = {PM_NONE, PM_NONE, PM_NONE}};
 
 /* The items as seen by their owner; const for everybody else. */
 static struct pm_path *own_items(const struct pm_paths *p)
@@ -40,11 +41,11 @@ static int grow_items(struct pm_paths *p)
 	if (!items)
 		return -ENOMEM;
 	p->items = items;
-	struct pm_path_kids *kids = realloc(p->kids, (room + 1) * sizeof(*kids));
-	if (!kids)
+	struct pm_path_children *children = realloc(p->children, (room + 1) * sizeof(*children));
+	if (!children)
 		return -ENOMEM;
-	pm_use_huge_pages(kids, (room + 1) * sizeof(*kids));
-	p->kids = kids;
+	pm_use_huge_pages(children, (room + 1) * sizeof(*children));
+	p->children = children;
 	p->room = room;
 	return 0;
 }
@@ -52,7 +53,7 @@ static int grow_items(struct pm_paths *p)
 void pm_paths_done(struct pm_paths *p)
 {
 	free(own_items(p));
-	free(p->kids);
+	free(p->children);
 	free(p->slots);
 	*p = (struct pm_paths){.items = NULL};
 }
@@ -64,7 +65,7 @@ int pm_paths_init(struct pm_paths *p, uint32_t most)
 		pm_paths_done(p);
 		return -ENOMEM;
 	}
-	p->kids[0] = no_kids;
+	p->children[0] = no_children;
 	return 0;
 }
 
@@ -130,35 +131,35 @@ static uint32_t add(struct pm_paths *p, uint32_t parent, uint32_t key)
 		return PM_PATHS_FULL;
 	if (make_room(p) < 0)
 		return PM_NONE;
-	struct pm_path_kids *kids = &p->kids[(size_t)(uint32_t)(parent + 1)];
+	struct pm_path_children *children = &p->children[(size_t)(uint32_t)(parent + 1)];
 	uint32_t path = p->n++;
 	size_t i = 0;
 	own_items(p)[path] = (struct pm_path){parent, key};
-	p->kids[(size_t)path + 1] = no_kids;
-	while (i < PM_PATHS_INLINE && kids->kid[i] != PM_NONE)
+	p->children[(size_t)path + 1] = no_children;
+	while (i < PM_PATHS_INLINE && children->child[i] != PM_NONE)
 		i++;
 	if (i < PM_PATHS_INLINE) {
-		kids->key[i] = key;
-		kids->kid[i] = path;
+		children->key[i] = key;
+		children->child[i] = path;
 	} else {
 		uint64_t h = hash(p->slots, parent, key);
 		*slot_of(p, h, parent, key) = (struct pm_path_slot){(uint32_t)(h >> 32), path + 1};
 		p->n_taken++;
 	}
-	kids->last_key = key;
-	kids->last = path;
+	children->last_key = key;
+	children->last = path;
 	return path;
 }
 
 uint32_t pm_paths_find(struct pm_paths *p, uint32_t parent, uint32_t key)
 {
-	struct pm_path_kids *kids = &p->kids[(size_t)(uint32_t)(parent + 1)];
+	struct pm_path_children *children = &p->children[(size_t)(uint32_t)(parent + 1)];
 	uint32_t path = PM_NONE;
 	for (size_t i = 0; i < PM_PATHS_INLINE && path == PM_NONE; i++) {
-		if (kids->kid[i] == PM_NONE)
+		if (children->child[i] == PM_NONE)
 			return add(p, parent, key);
-		if (kids->key[i] == key)
-			path = kids->kid[i];
+		if (children->key[i] == key)
+			path = children->child[i];
 	}
 	if (path == PM_NONE && p->n_slots) {
 		uint64_t h = hash(p->slots, parent, key);
@@ -166,8 +167,8 @@ uint32_t pm_paths_find(struct pm_paths *p, uint32_t parent, uint32_t key)
 	}
 	if (path == PM_NONE)
 		return add(p, parent, key);
-	kids->last_key = key;
-	kids->last = path;
+	children->last_key = key;
+	children->last = path;
 	return path;
 }
 

@@ -2,7 +2,7 @@
  * Call paths: a trie whose nodes are paths and whose edges are keys. Keys are any numbers: methods,
  * labels, frames or names. It is for streams of calls, each of which takes a step from a path that
  * was reached a moment ago. Such a step usually costs one cache line, that of the path's first
- *  *kids.
+ * children.
  *
  *	struct pm_paths p;
  *	if (pm_paths_init(&p, PM_LIMIT_CALL_PATHS) < 0)
@@ -10,7 +10,7 @@
  *	uint32_t outer = pm_paths_child(&p, PM_NONE, key_a);
  *	uint32_t inner = pm_paths_child(&p, outer, key_b);
  *
- * Paths are numbered from 0 in order of first use, so a parent's number is less than its kids'.
+ * Paths are numbered from 0 in order of first use, so a parent's number is less than its children'.
  * Values of paths are kept by the user, in arrays by number. A path takes 40 to 62 bytes. Not
  * thread-safe: each thread builds its own trie, and they are joined.
  */
@@ -22,7 +22,7 @@
 
 #include "profmount/bytes.h"
 
-/* Returned instead of a path when the limit has been reached, also for kids of this value. */
+/* Returned instead of a path when the limit has been reached, also for children of this value. */
 #define PM_PATHS_FULL (UINT32_MAX - 1)
 
 struct pm_path {
@@ -30,12 +30,12 @@ struct pm_path {
 	uint32_t key;
 };
 
-/* The first kids of a path, and the one that was looked up last. PM_NONE: no kid. */
+/* The first children of a path, and the one that was looked up last. PM_NONE: no child. */
 enum { PM_PATHS_INLINE = 3 };
 
-struct pm_path_kids {
+struct pm_path_children {
 	uint32_t last_key, last;
-	uint32_t key[PM_PATHS_INLINE], kid[PM_PATHS_INLINE];
+	uint32_t key[PM_PATHS_INLINE], child[PM_PATHS_INLINE];
 };
 
 struct pm_paths {
@@ -43,9 +43,9 @@ struct pm_paths {
 	uint32_t n;
 	uint32_t most;
 	/* Private: */
-	struct pm_path_kids *kids;  /* by number + 1; the top is first */
-	size_t room;                /* of items; kids have one more */
-	struct pm_path_slot *slots; /* of kids beyond the first */
+	struct pm_path_children *children; /* by number + 1; the top is first */
+	size_t room;                       /* of items; children have one more */
+	struct pm_path_slot *slots;        /* of children beyond the first */
 	size_t n_slots, n_taken;
 };
 
@@ -58,21 +58,21 @@ int pm_paths_init(struct pm_paths *p, uint32_t most);
 /* Accepts a zeroed trie; the trie is zeroed afterwards. */
 void pm_paths_done(struct pm_paths *p);
 
-/* Slow path of pm_paths_child: not the kid that was looked up last. */
+/* Slow path of pm_paths_child: not the child that was looked up last. */
 uint32_t pm_paths_find(struct pm_paths *p, uint32_t parent, uint32_t key);
 
 /*
- * The kid of `parent` (a path, or PM_NONE for the top) with this key, found or added; PM_PATHS_FULL
- * if that would exceed `most`, or if the parent is PM_PATHS_FULL; PM_NONE if out of memory. The
- * path is new if it equals the previous value of p->n. O(1), even for hostile keys.
+ * The child of `parent` (a path, or PM_NONE for the top) with this key, found or added;
+ * PM_PATHS_FULL if that would exceed `most`, or if the parent is PM_PATHS_FULL; PM_NONE if out of
+ * memory. The path is new if it equals the previous value of p->n. O(1), even for hostile keys.
  */
 static inline uint32_t pm_paths_child(struct pm_paths *p, uint32_t parent, uint32_t key)
 {
 	if (parent == PM_PATHS_FULL)
 		return PM_PATHS_FULL;
-	const struct pm_path_kids *kids = &p->kids[(size_t)(uint32_t)(parent + 1)];
-	if (kids->last_key == key && kids->last != UINT32_MAX)
-		return kids->last;
+	const struct pm_path_children *children = &p->children[(size_t)(uint32_t)(parent + 1)];
+	if (children->last_key == key && children->last != UINT32_MAX)
+		return children->last;
 	return pm_paths_find(p, parent, key);
 }
 
@@ -87,8 +87,9 @@ int pm_paths_join(struct pm_paths *to, uint32_t top, const struct pm_paths *from
 	const uint32_t *keys, uint32_t *ret_place);
 
 /*
- * Kids as lists: first[p + 1] is the first kid of path p, first[0] that of the top, next[k] the
- * sibling after k, by number; PM_NONE ends a list. `ret_first` has n + 1 items, `ret_next` n. O(n).
+ * Children as lists: first[p + 1] is the first child of path p, first[0] that of the top, next[k]
+ * the sibling after k, by number; PM_NONE ends a list. `ret_first` has n + 1 items, `ret_next` n.
+ * O(n).
  */
 void pm_paths_link(const struct pm_paths *p, uint32_t *ret_first, uint32_t *ret_next);
 

@@ -1,6 +1,6 @@
 /*
  * Batches of steps in a trie of call paths (paths.h). With many paths, a single step waits for
- * memory: for the kids of its parent, and for the values of the path. In a batch, the memory of
+ * memory: for the children of its parent, and for the values of the path. In a batch, the memory of
  * later steps is prefetched while earlier ones are taken.
  */
 #ifndef PROFMOUNT_STEPS_H

@@ -363,21 +363,21 @@ void pm_tree_free(struct pm_tree *tree)
  */
 
 /*
- * The shape by rank. The children of rank r are kids[first[r + 1] … first[r + 2]); contexts without
- * a parent come first, so that parent + 1 is an index into `first` for every parent, including
- * PM_NONE.
+ * The shape by rank. The children of rank r are children[first[r + 1] … first[r + 2]); contexts
+ * without a parent come first, so that parent + 1 is an index into `first` for every parent,
+ * including PM_NONE.
  */
 struct shape {
-	uint32_t *first; /* n + 2 */
-	uint32_t *kids;  /* n */
-	uint32_t *size;  /* of the subtree; n */
-	uint32_t *index; /* in pre-order; n */
+	uint32_t *first;    /* n + 2 */
+	uint32_t *children; /* n */
+	uint32_t *size;     /* of the subtree; n */
+	uint32_t *index;    /* in pre-order; n */
 };
 
 static void free_shape(struct shape *s)
 {
 	free(s->first);
-	free(s->kids);
+	free(s->children);
 	free(s->size);
 	free(s->index);
 }
@@ -385,13 +385,13 @@ static void free_shape(struct shape *s)
 static bool new_shape(struct shape *s, size_t n)
 {
 	s->first = calloc(n + 2, sizeof(uint32_t));
-	s->kids = calloc(n + 1, sizeof(uint32_t)); /* + 1: never of size 0 */
+	s->children = calloc(n + 1, sizeof(uint32_t)); /* + 1: never of size 0 */
 	s->size = calloc(n + 1, sizeof(uint32_t));
 	s->index = calloc(n + 1, sizeof(uint32_t));
-	return s->first && s->kids && s->size && s->index;
+	return s->first && s->children && s->size && s->index;
 }
 
-/* Fills `kids` in order of rank. */
+/* Fills `children` in order of rank. */
 static void list_children(const struct pm_tree_builder *b, struct shape *s)
 {
 	uint32_t *first = s->first;
@@ -403,7 +403,7 @@ static void list_children(const struct pm_tree_builder *b, struct shape *s)
 		at += count;
 	}
 	for (uint32_t rank = 0; rank < b->n; rank++)
-		s->kids[first[b->contexts[rank].parent + 1]++] = rank;
+		s->children[first[b->contexts[rank].parent + 1]++] = rank;
 	/* Each start has become its end, which is the start of the next list. */
 	memmove(first + 1, first, ((size_t)b->n + 1) * sizeof(*first));
 	first[0] = 0;
@@ -426,10 +426,10 @@ static int by_weight(const void *a, const void *b, void *weights)
 	return (*x > *y) - (*x < *y);
 }
 
-static bool is_sorted(const uint32_t *kids, size_t n, const double *weight)
+static bool is_sorted(const uint32_t *children, size_t n, const double *weight)
 {
 	for (size_t i = 1; i < n; i++)
-		if (is_heavier(weight[kids[i]], weight[kids[i - 1]]))
+		if (is_heavier(weight[children[i]], weight[children[i - 1]]))
 			return false;
 	return true;
 }
@@ -438,10 +438,10 @@ static bool is_sorted(const uint32_t *kids, size_t n, const double *weight)
 static int sort_children(struct shape *s, uint32_t n, const double *weight)
 {
 	for (uint32_t place = 0; place < n + 1; place++) {
-		uint32_t *kids = s->kids + s->first[place];
-		size_t n_kids = s->first[place + 1] - s->first[place];
-		if (!is_sorted(kids, n_kids, weight) &&
-			pm_sort_with(kids, n_kids, sizeof(*kids), by_weight,
+		uint32_t *children = s->children + s->first[place];
+		size_t n_children = s->first[place + 1] - s->first[place];
+		if (!is_sorted(children, n_children, weight) &&
+			pm_sort_with(children, n_children, sizeof(*children), by_weight,
 				(void *)(uintptr_t)weight) < 0)
 			return -ENOMEM;
 	}
@@ -452,8 +452,8 @@ static int sort_children(struct shape *s, uint32_t n, const double *weight)
 static void place_children(struct shape *s, uint32_t place, uint32_t at)
 {
 	for (uint32_t i = s->first[place]; i < s->first[place + 1]; i++) {
-		s->index[s->kids[i]] = at;
-		at += s->size[s->kids[i]];
+		s->index[s->children[i]] = at;
+		at += s->size[s->children[i]];
 	}
 }
 

@@ -44,15 +44,15 @@ static uint32_t sub_of(const struct nytp *n, const struct walk *w, uint32_t name
 }
 
 /* `node` PM_NONE: the top. */
-static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32_t rank)
+static int push_children(const struct nytp *n, struct walk *w, uint32_t node, uint32_t rank)
 {
 	size_t first = w->n;
-	uint32_t kid = w->first[(uint32_t)(node + 1)];
-	for (; kid != PM_NONE; kid = w->next[kid]) {
+	uint32_t child = w->first[(uint32_t)(node + 1)];
+	for (; child != PM_NONE; child = w->next[child]) {
 		if (pm_list_room(&w->steps, w->n, &w->room, sizeof(*w->steps)) < 0)
 			return -ENOMEM;
-		uint32_t met = w->tree->paths.items[kid].key;
-		w->steps[w->n++] = (struct step){kid, met, sub_of(n, w, met), rank};
+		uint32_t met = w->tree->paths.items[child].key;
+		w->steps[w->n++] = (struct step){child, met, sub_of(n, w, met), rank};
 	}
 	return w->n == first ? 0
 			     : pm_sort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
@@ -81,12 +81,12 @@ static int walk_tree(struct nytp_building *b, struct walk *w, uint32_t thread)
 {
 	uint32_t rank;
 	double ns_per_tick = w->file->ns_per_tick;
-	int r = push_kids(b->n, w, PM_NONE, PM_NONE);
+	int r = push_children(b->n, w, PM_NONE, PM_NONE);
 	while (r == 0 && w->n) {
 		struct step step = w->steps[--w->n];
 		r = visit(b, &step, &w->tree->costs[step.node], thread, ns_per_tick, &rank);
 		if (r == 0)
-			r = push_kids(b->n, w, step.node, rank);
+			r = push_children(b->n, w, step.node, rank);
 	}
 	return r;
 }

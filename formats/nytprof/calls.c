@@ -277,7 +277,7 @@ void nytp_calls_done(struct nytp_calls *c)
 static int make_room(const struct nytp_calls *c, struct nytp_trie *t, size_t moved)
 {
 	size_t left = *c->rows < NYTP_LIMIT_ROWS ? NYTP_LIMIT_ROWS - *c->rows : 0;
-	if (!t->paths.kids && nytp_trie_init(t, 0) < 0)
+	if (!t->paths.children && nytp_trie_init(t, 0) < 0)
 		return -ENOMEM;
 	t->paths.most = (uint32_t)(t->paths.n + moved + left);
 	return 0;

@@ -58,12 +58,12 @@ static bool step(struct perf *f, struct perf_cursor *c)
 static void sink(struct perf_cursor *heap, size_t n, size_t i)
 {
 	struct perf_cursor c = heap[i];
-	for (size_t kid; (kid = 2 * i + 1) < n; i = kid) {
-		if (kid + 1 < n && is_before(&heap[kid + 1].next, &heap[kid].next))
-			kid++;
-		if (!is_before(&heap[kid].next, &c.next))
+	for (size_t child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && is_before(&heap[child + 1].next, &heap[child].next))
+			child++;
+		if (!is_before(&heap[child].next, &c.next))
 			break;
-		heap[i] = heap[kid];
+		heap[i] = heap[child];
 	}
 	heap[i] = c;
 }

@@ -129,7 +129,7 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* All paths in order of first use, parents before kids; NULL if out of memory. */
+/* All paths in order of first use, parents before children; NULL if out of memory. */
 static struct place *sort_paths(const struct zts_joining *j)
 {
 	struct place *places = malloc(j->paths.n * sizeof(*places) + 1);

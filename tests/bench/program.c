@@ -15,8 +15,8 @@ enum { CHOICES = 1 << 16, TRIES = 8, PATIENCE = 1000000 };
 struct program {
 	struct program_shape shape;
 	struct pm_paths paths;
-	uint32_t *first, *next; /* kids: see pm_paths_link */
-	uint32_t *due;          /* as `first`: the kid that is next called for its first time */
+	uint32_t *first, *next; /* children: see pm_paths_link */
+	uint32_t *due;          /* as `first`: the child that is next called for its first time */
 	uint32_t *stack;        /* paths of the calls that have not returned */
 	uint32_t depth;
 	uint32_t *choices; /* functions, each as often as it is chosen */
@@ -99,7 +99,7 @@ static size_t at(uint32_t path)
 	return (uint32_t)(path + 1);
 }
 
-static void link_kids(struct program *w)
+static void link_children(struct program *w)
 {
 	size_t n = w->paths.n + 1;
 	w->first = array(n);
@@ -119,7 +119,7 @@ struct program *program_new(struct program_shape shape)
 	w->stack = array(shape.depth);
 	fill_choices(w);
 	grow(w);
-	link_kids(w);
+	link_children(w);
 	return w;
 }
 
@@ -137,26 +137,26 @@ struct program *program_free(struct program *w)
 
 /* ---- the stream ---- */
 
-/* A kid of a path that has some, by Zipf's law; NONE where the first choices have no path. */
+/* A child of a path that has some, by Zipf's law; NONE where the first choices have no path. */
 static uint32_t choose(struct program *w, uint32_t path)
 {
 	for (int tries = 0; tries < TRIES; tries++) {
-		uint32_t kid = pm_paths_child(&w->paths, path, function(w));
-		if (kid != PM_PATHS_FULL)
-			return kid;
+		uint32_t child = pm_paths_child(&w->paths, path, function(w));
+		if (child != PM_PATHS_FULL)
+			return child;
 	}
 	return path == NONE ? w->first[0] : NONE;
 }
 
-/* The path to call now, or NONE to return: first each kid once, then as it comes. */
+/* The path to call now, or NONE to return: first each child once, then as it comes. */
 static uint32_t decide(struct program *w, uint32_t path)
 {
-	uint32_t kid = w->due[at(path)];
+	uint32_t child = w->due[at(path)];
 	if (w->ended)
 		return NONE;
-	if (!w->complete && kid != NONE) {
-		w->due[at(path)] = w->next[kid];
-		return kid;
+	if (!w->complete && child != NONE) {
+		w->due[at(path)] = w->next[child];
+		return child;
 	}
 	if (!w->complete && path != NONE)
 		return NONE;
@@ -168,10 +168,10 @@ static uint32_t decide(struct program *w, uint32_t path)
 
 bool program_next(struct program *w, struct program_event *ret)
 {
-	uint32_t path = w->depth ? w->stack[w->depth - 1] : NONE, kid = decide(w, path);
-	if (kid != NONE) {
-		w->stack[w->depth++] = kid;
-		*ret = (struct program_event){true, w->paths.items[kid].key, w->depth};
+	uint32_t path = w->depth ? w->stack[w->depth - 1] : NONE, child = decide(w, path);
+	if (child != NONE) {
+		w->stack[w->depth++] = child;
+		*ret = (struct program_event){true, w->paths.items[child].key, w->depth};
 		return true;
 	}
 	if (w->depth == 0)

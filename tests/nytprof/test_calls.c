@@ -18,23 +18,23 @@ static int by_name(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* `a2(b1 c1)`: names as letters, calls as numbers, kids by name; `?` = not returned. */
+/* `a2(b1 c1)`: names as letters, calls as numbers, children by name; `?` = not returned. */
 static void show(const struct nytp_trie *t, uint32_t parent, struct pm_text *out)
 {
-	uint64_t kids[64];
+	uint64_t children[64];
 	size_t n = 0;
 	for (uint32_t k = 0; k < t->paths.n; k++)
 		if (t->paths.items[k].parent == parent)
-			kids[n++] = (uint64_t)t->paths.items[k].key << 32 | k;
-	qsort(kids, n, sizeof(*kids), by_name);
+			children[n++] = (uint64_t)t->paths.items[k].key << 32 | k;
+	qsort(children, n, sizeof(*children), by_name);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t kid = (uint32_t)kids[i], name = t->paths.items[kid].key;
+		uint32_t child = (uint32_t)children[i], name = t->paths.items[child].key;
 		struct pm_text below = {.p = NULL};
 		if (i)
 			pm_text_char(out, ' ');
 		pm_text_char(out, name == NYTP_NOT_RETURNED ? '?' : (char)('a' + (int)name));
-		pm_text_u64(out, t->costs[kid].calls);
-		show(t, kid, &below);
+		pm_text_u64(out, t->costs[child].calls);
+		show(t, child, &below);
 		if (below.len) {
 			pm_text_char(out, '(');
 			pm_text_bytes(out, pm_text_view(&below));
@@ -64,7 +64,7 @@ static void expect(const char *returns, const char *want)
 	nytp_calls_done(&c);
 }
 
-static void test_callees_become_kids_of_the_next_return_above(void **state)
+static void test_callees_become_children_of_the_next_return_above(void **state)
 {
 	expect("", "");
 	expect("1a", "a1");
@@ -347,7 +347,7 @@ static void test_very_many_depths_wait(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_callees_become_kids_of_the_next_return_above),
+		cmocka_unit_test(test_callees_become_children_of_the_next_return_above),
 		cmocka_unit_test(test_calls_of_one_name_merge_with_all_below),
 		cmocka_unit_test(test_recursion_is_a_chain),
 		cmocka_unit_test(test_missing_callers_have_a_context_each),

@@ -198,7 +198,7 @@ static void test_a_cancelled_join_ends(void **state)
 	pm_paths_done(&from);
 }
 
-static void test_kids_are_listed_by_number(void **state)
+static void test_children_are_listed_by_number(void **state)
 {
 	enum { N = 500 };
 	static uint32_t first[N + 1], next[N];
@@ -209,9 +209,10 @@ static void test_kids_are_listed_by_number(void **state)
 		pm_paths_child(&p, roll(p.n + 1) - 1, roll(N));
 	pm_paths_link(&p, first, next);
 	for (uint32_t parent = 0; parent <= N; parent++)
-		for (uint32_t kid = first[parent]; kid != PM_NONE; kid = next[kid], listed++) {
-			assert_int_equal((uint32_t)(p.items[kid].parent + 1), parent);
-			assert_true(next[kid] > kid);
+		for (uint32_t child = first[parent]; child != PM_NONE;
+			child = next[child], listed++) {
+			assert_int_equal((uint32_t)(p.items[child].parent + 1), parent);
+			assert_true(next[child] > child);
 		}
 	assert_int_equal(listed, N);
 	pm_paths_done(&p);
@@ -224,7 +225,7 @@ static void test_a_path_takes_at_most_64_bytes(void **state)
 	assert_int_equal(pm_paths_init(&p, PM_LIMIT_ITEMS), 0);
 	for (uint32_t i = 0; i < 100000; i++) {
 		pm_paths_child(&p, i % 100 == 0 ? PM_NONE : roll(i / 100 + 1), i);
-		size_t bytes = p.n * (sizeof(*p.items) + sizeof(*p.kids)) +
+		size_t bytes = p.n * (sizeof(*p.items) + sizeof(*p.children)) +
 			p.n_slots * 2 * sizeof(uint32_t);
 		assert_true(bytes <= 64 * (size_t)p.n + 512);
 	}
@@ -241,7 +242,7 @@ int main(void)
 		cmocka_unit_test(test_parts_joined_in_order_are_the_whole),
 		cmocka_unit_test(test_joining_below_a_path_with_other_keys),
 		cmocka_unit_test(test_a_cancelled_join_ends),
-		cmocka_unit_test(test_kids_are_listed_by_number),
+		cmocka_unit_test(test_children_are_listed_by_number),
 		cmocka_unit_test(test_a_path_takes_at_most_64_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
