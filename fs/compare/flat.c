@@ -22,10 +22,7 @@ struct joining {
 	enum pmfs_compare_part which;
 	struct pmfs_joined *joined;
 	const struct pmfs_joined *functions; /* `joined`, or already matched */
-	struct pmfs_run_rows *rows;          /* by run */
-	struct pm_map known;                 /* two spellings and the side → key */
-	struct row_key *keys;
-	size_t n_keys, room_keys;
+	struct pmfs_keyed keyed;             /* by struct row_key */
 };
 
 /* The place of its text among name, module, file. */
@@ -36,37 +33,13 @@ static unsigned text_place(enum pmfs_compare_part which)
 
 /* ---- rows whose keys are names: those of which the match makes one row become one ---- */
 
-static int intern_key(struct joining *j, struct row_key key, uint32_t *ret)
-{
-	bool fresh;
-	uint64_t first = (uint64_t)(key.first + 1) << 1 | key.side; /* PM_NONE is 0 */
-	uint32_t *known = pm_map_put(&j->known, (uint32_t)first | (uint64_t)key.second << 32,
-		(uint32_t)j->n_keys, &fresh);
-	if (!known)
-		return -ENOMEM;
-	*ret = *known;
-	if (!fresh)
-		return 0;
-	if (pm_list_room(&j->keys, j->n_keys, &j->room_keys, sizeof(*j->keys)) < 0)
-		return -ENOMEM;
-	j->keys[j->n_keys++] = key;
-	return 0;
-}
-
 /* `cells` are the values of the run's columns. 0 or -ENOMEM. */
 static int joining_add(
 	struct joining *j, uint32_t run, uint32_t first, uint32_t second, const double *cells)
 {
-	const struct pmfs_compared_run *of = &j->costs->runs[run];
-	uint32_t key;
-	if (intern_key(j, (struct row_key){first, second, of->side}, &key) < 0)
-		return -ENOMEM;
-	double *numbers = pmfs_run_rows_add(&j->rows[run], key, j->costs->n);
-	if (!numbers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < of->n_columns; i++)
-		numbers[of->cost[i]] = pmfs_compare_value(j->costs, of, of->cost[i], cells[i]);
-	return 0;
+	struct row_key key = {first, second, j->costs->runs[run].side};
+	uint32_t known = (first + 1) << 1 | key.side; /* PM_NONE is 0 */
+	return pmfs_keyed_add(&j->keyed, run, known | (uint64_t)second << 32, &key, cells);
 }
 
 /* The row of the match for one of a key's spellings. */
@@ -118,10 +91,11 @@ static int make_rows(struct joining *j, uint32_t *of_key)
 {
 	struct pm_map rows = {.slots = NULL};
 	struct pmfs_joined *joined = j->joined;
-	joined->rows = calloc(j->n_keys + 1, sizeof(*joined->rows));
+	const struct row_key *keys = j->keyed.keys;
+	joined->rows = calloc(j->keyed.n + 1, sizeof(*joined->rows));
 	int r = joined->rows ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < j->n_keys; i++) {
-		const struct row_key *key = &j->keys[i];
+	for (size_t i = 0; r == 0 && i < j->keyed.n; i++) {
+		const struct row_key *key = &keys[i];
 		uint32_t first = group_of(j, key, key->first);
 		uint32_t second = group_of(j, key, key->second);
 		bool fresh;
@@ -147,7 +121,7 @@ static int make_rows(struct joining *j, uint32_t *of_key)
 /* The rows of the table, once everything is matched. 0 or -ENOMEM. */
 static int joining_join(struct joining *j)
 {
-	uint32_t *of_key = malloc((j->n_keys + 1) * sizeof(*of_key));
+	uint32_t *of_key = malloc((j->keyed.n + 1) * sizeof(*of_key));
 	int r = of_key ? 0 : -ENOMEM;
 	if (r == 0 && j->which == PMFS_COMPARE_FUNCTIONS) {
 		size_t n = (size_t)j->joined->match.n_groups + 1;
@@ -157,18 +131,9 @@ static int joining_join(struct joining *j)
 	if (r == 0)
 		r = make_rows(j, of_key);
 	if (r == 0)
-		r = pmfs_joined_sum(j->joined, j->rows, of_key);
+		r = pmfs_joined_sum(j->joined, &j->keyed, of_key);
 	free(of_key);
 	return r;
-}
-
-static void joining_done(struct joining *j)
-{
-	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
-		pmfs_run_rows_done(&j->rows[i]);
-	free(j->rows);
-	free(j->keys);
-	pm_map_done(&j->known);
 }
 
 /* 0, or -EIO if the run was closed and has changed since: its columns are different. */
@@ -289,11 +254,13 @@ static int match_functions(struct joining *j, struct pm_error *err)
 static int allocate(struct joining *j)
 {
 	size_t n = (size_t)j->costs->n_runs + 1;
-	j->rows = calloc(n, sizeof(*j->rows));
 	j->joined->of = calloc(n, sizeof(*j->joined->of));
 	j->joined->n_of = calloc(n, sizeof(*j->joined->n_of));
 	j->joined->own_of = calloc(n, sizeof(*j->joined->own_of));
-	return j->rows && j->joined->of && j->joined->n_of && j->joined->own_of ? 0 : -ENOMEM;
+	return pmfs_keyed_init(&j->keyed, j->costs, sizeof(struct row_key)) == 0 && j->joined->of &&
+			j->joined->n_of && j->joined->own_of
+		? 0
+		: -ENOMEM;
 }
 
 /* The cost that tables of the ensemble show for each run, or PM_NONE. */
@@ -327,7 +294,7 @@ static int functions_build(struct pmfs_compare *c, enum pmfs_compare_part which,
 		r = match_functions(&j, err);
 	if (r == 0)
 		r = joining_join(&j);
-	joining_done(&j);
+	pmfs_keyed_done(&j.keyed);
 	if (r < 0) {
 		pmfs_joined_free(joined);
 		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
@@ -479,13 +446,13 @@ int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct 
 	int r = 0;
 	if (which == PMFS_COMPARE_CALLERS && (r = pmfs_functions_get(c, &j.functions, err)) < 0)
 		return r;
-	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
-	r = j.rows ? pmfs_compare_read(c, j.costs, (struct pmfs_reader){prepare, read_run}, &j, err)
-		   : -ENOMEM;
+	r = pmfs_keyed_init(&j.keyed, j.costs, sizeof(struct row_key));
+	if (r == 0)
+		r = pmfs_compare_read(c, j.costs, (struct pmfs_reader){prepare, read_run}, &j, err);
 	if (r == 0 && which != PMFS_COMPARE_CALLERS)
 		r = pmfs_match_finish(&joined->match);
 	if (r == 0)
 		r = joining_join(&j);
-	joining_done(&j);
+	pmfs_keyed_done(&j.keyed);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }

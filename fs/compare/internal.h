@@ -177,12 +177,13 @@ static inline struct pm_bytes pmfs_compare_side(const struct pmfs_compare *c, ui
  * noise, and the order of rows. The caller defines what a row is.
  */
 
-/* The rows of a run, with the caller's keys. Several rows may have the same key. */
-struct pmfs_run_rows {
-	uint32_t n;
-	uint32_t *key;
-	double *cells; /* costs->n per row; NaN = none */
-	size_t room_key, room_cells;
+/* The rows of all runs as they are read, by keys: the caller's items, of `size` bytes each. */
+struct pmfs_keyed {
+	const struct pmfs_costs *costs;
+	struct pmfs_run_rows *runs; /* by run */
+	struct pm_map known;        /* what tells keys apart → key */
+	void *keys;
+	size_t size, n, room;
 };
 
 /* A row, as it is shown. */
@@ -211,19 +212,19 @@ struct pmfs_joined {
 	uint32_t kept;    /* the cost, or PM_NONE */
 };
 
-/*
- * A new row of a run with that key; the caller fills its cells, which have no values. NULL if out
- * of memory.
- */
-double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs);
-void pmfs_run_rows_done(struct pmfs_run_rows *rows);
+/* 0 or -ENOMEM; call pmfs_keyed_done in any case. */
+int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t size);
 
 /*
- * Fills everything except n, rows and match. `of_key` is the row of each key; `runs` has the rows
- * of each run of the costs. 0 or -ENOMEM.
+ * Adds a row of a run, which has `cells` in its own columns. The same `known` is the same key; a
+ * new one is a copy of `key`. 0 or -ENOMEM.
  */
-int pmfs_joined_sum(
-	struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key);
+int pmfs_keyed_add(
+	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const double *cells);
+void pmfs_keyed_done(struct pmfs_keyed *k);
+
+/* Fills everything except n, rows and match. `of_key` is the row of each key. 0 or -ENOMEM. */
+int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key);
 
 /* Accepts NULL and partly built ones. */
 void pmfs_joined_free(void *joined);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/list.h"
 #include "fs/views/model/flat.h"
@@ -16,24 +17,53 @@
 /* Rows whose cost is below this share of the total on both sides are not tested. */
 #define TESTED_SHARE 0.001
 
-double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs)
+/* The rows of a run. Several may have the same key. */
+struct pmfs_run_rows {
+	uint32_t n;
+	uint32_t *key;
+	double *cells; /* costs->n per row; NaN = none */
+	size_t room_key, room_cells;
+};
+
+int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t size)
 {
-	size_t size = (n_costs ? n_costs : 1) * sizeof(*rows->cells);
-	if (pm_list_room(&rows->key, rows->n, &rows->room_key, sizeof(*rows->key)) < 0 ||
-		pm_list_room(&rows->cells, rows->n, &rows->room_cells, size) < 0)
-		return NULL;
-	double *cells = rows->cells + (size_t)rows->n * n_costs;
-	for (uint32_t i = 0; i < n_costs; i++)
-		cells[i] = NAN;
-	rows->key[rows->n++] = key;
-	return cells;
+	*k = (struct pmfs_keyed){.costs = costs, .size = size};
+	k->runs = calloc((size_t)costs->n_runs + 1, sizeof(*k->runs));
+	return k->runs ? 0 : -ENOMEM;
 }
 
-void pmfs_run_rows_done(struct pmfs_run_rows *rows)
+int pmfs_keyed_add(
+	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const double *cells)
 {
-	free(rows->key);
-	free(rows->cells);
-	*rows = (struct pmfs_run_rows){.n = 0};
+	const struct pmfs_compared_run *of = &k->costs->runs[run];
+	struct pmfs_run_rows *rows = &k->runs[run];
+	size_t n_costs = k->costs->n, size = (n_costs ? n_costs : 1) * sizeof(*rows->cells);
+	bool fresh;
+	uint32_t *number = pm_map_put(&k->known, known, (uint32_t)k->n, &fresh);
+	if (!number || (fresh && pm_list_room(&k->keys, k->n, &k->room, k->size) < 0) ||
+		pm_list_room(&rows->key, rows->n, &rows->room_key, sizeof(*rows->key)) < 0 ||
+		pm_list_room(&rows->cells, rows->n, &rows->room_cells, size) < 0)
+		return -ENOMEM;
+	if (fresh)
+		memcpy((char *)k->keys + k->n++ * k->size, key, k->size);
+	double *numbers = rows->cells + rows->n * n_costs;
+	for (size_t i = 0; i < n_costs; i++)
+		numbers[i] = NAN;
+	for (uint32_t i = 0; i < of->n_columns; i++)
+		numbers[of->cost[i]] = pmfs_compare_value(k->costs, of, of->cost[i], cells[i]);
+	rows->key[rows->n++] = *number;
+	return 0;
+}
+
+void pmfs_keyed_done(struct pmfs_keyed *k)
+{
+	for (uint32_t i = 0; k->runs && i < k->costs->n_runs; i++) {
+		free(k->runs[i].key);
+		free(k->runs[i].cells);
+	}
+	free(k->runs);
+	free(k->keys);
+	pm_map_done(&k->known);
 }
 
 /* ---- means ---- */
@@ -76,7 +106,7 @@ static int keep_own(struct pmfs_joined *j, uint32_t run, const double *sums)
 	return j->own_of[run] ? 0 : -ENOMEM;
 }
 
-static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key)
+static int sum_runs(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key)
 {
 	const struct pmfs_costs *k = j->costs;
 	double *sums = pmfs_cells_new((size_t)j->n * k->n);
@@ -86,7 +116,8 @@ static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, con
 	for (uint32_t i = 0; i < k->n_runs; i++) {
 		if (k->runs[i].broken)
 			continue;
-		add_run(j, &k->runs[i], &runs[i], of_key, sums, repetition[k->runs[i].side]++);
+		add_run(j, &k->runs[i], &keyed->runs[i], of_key, sums,
+			repetition[k->runs[i].side]++);
 		if (pm_work_cancelled() || keep_own(j, i, sums) < 0) {
 			free(sums);
 			return -ENOMEM;
@@ -207,7 +238,7 @@ static int put_in_order(struct pmfs_joined *j)
 	return j->order ? 0 : -ENOMEM;
 }
 
-int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key)
+int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key)
 {
 	size_t n = (size_t)j->n * j->costs->n;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
@@ -217,7 +248,7 @@ int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_run_rows *runs, con
 		if (!j->mean[side] || (j->costs->n_good[side] > 1 && !j->squares[side]))
 			return -ENOMEM;
 	}
-	int r = sum_runs(j, runs, of_key);
+	int r = sum_runs(j, keyed, of_key);
 	if (r == 0) {
 		choose_own(j);
 		r = test_rows(j);

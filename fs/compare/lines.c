@@ -27,12 +27,11 @@ struct line_join {
 	const uint32_t *const *of; /* see struct pmfs_joined */
 	const uint32_t *n_of;
 	struct pmfs_match files;
-	struct pmfs_run_rows *rows;
-	struct pm_map places, known; /* file and line; function and that → key */
-	struct line_key *keys;
-	size_t n_keys, room_keys;
-	uint32_t *defined_in;   /* by spelling of a function: that of its file */
-	struct pm_bytes *texts; /* by spelling of a file */
+	struct pmfs_keyed keyed; /* by struct line_key */
+	struct line_key *keys;   /* those, once all runs have been read */
+	struct pm_map places;    /* file and line → number */
+	uint32_t *defined_in;    /* by spelling of a function: that of its file */
+	struct pm_bytes *texts;  /* by spelling of a file */
 	uint32_t *of_key, *order, *unique;
 	/*
 	 * For one function: places, the partners of the baseline's places, rows of the other run's
@@ -167,15 +166,15 @@ static int by_function(const void *a, const void *b, void *keys)
  */
 static int lines_match(struct line_join *j)
 {
-	for (size_t i = 0; i < j->n_keys; i++) {
+	for (size_t i = 0; i < j->keyed.n; i++) {
 		j->keys[i].group = function_key(j, &j->keys[i]);
 		j->order[i] = (uint32_t)i;
 	}
-	if (pm_sort_with(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys) < 0)
+	if (pm_sort_with(j->order, j->keyed.n, sizeof(*j->order), by_function, j->keys) < 0)
 		return -ENOMEM;
-	for (size_t from = 0, to; from < j->n_keys; from = to) {
+	for (size_t from = 0, to; from < j->keyed.n; from = to) {
 		uint32_t group = j->keys[j->order[from]].group;
-		for (to = from; to < j->n_keys && j->keys[j->order[to]].group == group;)
+		for (to = from; to < j->keyed.n && j->keys[j->order[to]].group == group;)
 			to++;
 		if (match_function(j, from, to) < 0)
 			return -ENOMEM;
@@ -189,7 +188,7 @@ static int lines_match(struct line_join *j)
 static int list_alone(struct line_join *j, enum pmfs_side side, uint32_t *ret_n)
 {
 	uint32_t n = 0;
-	for (size_t i = 0; i < j->n_keys; i++) {
+	for (size_t i = 0; i < j->keyed.n; i++) {
 		const struct line_key *key = &j->keys[i];
 		uint32_t row = j->of_key[i];
 		if (key->side != side || key->line == 0 || j->unique[row] == side + 1 ||
@@ -246,7 +245,7 @@ static int lines_match_alone(struct line_join *j)
 		to[base] = PM_NONE;
 	}
 	drop_rows(j, to);
-	for (size_t i = 0; i < j->n_keys; i++) {
+	for (size_t i = 0; i < j->keyed.n; i++) {
 		uint32_t row = j->of_key[i];
 		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];
 	}
@@ -272,44 +271,21 @@ static int add_function(struct line_join *j, uint32_t run, const struct pmfs_lin
 	return add_file(j, run, l->tree->texts[file], &j->defined_in[*ret]);
 }
 
-static int add_key(struct line_join *j, const struct line_key *key, uint32_t *ret)
-{
-	bool fresh;
-	uint32_t *place = pm_map_put(
-		&j->places, (uint64_t)key->file << 32 | key->line, (uint32_t)j->places.n, &fresh);
-	if (!place)
-		return -ENOMEM;
-	uint32_t *known = pm_map_put(&j->known,
-		(uint64_t)(key->function + 1) << 33 | (uint64_t)*place << 1 | key->side,
-		(uint32_t)j->n_keys, &fresh);
-	if (!known)
-		return -ENOMEM;
-	*ret = *known;
-	if (!fresh)
-		return 0;
-	if (pm_list_room(&j->keys, j->n_keys, &j->room_keys, sizeof(*j->keys)) < 0)
-		return -ENOMEM;
-	j->keys[j->n_keys++] = *key;
-	return 0;
-}
-
 static int add_line(struct line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
 {
-	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_line *found = &l->lines[line];
-	struct line_key key = {.line = found->line, .side = of->side};
+	struct line_key key = {.line = found->line, .side = j->costs->runs[run].side};
 	struct pm_bytes file = found->line ? l->tree->texts[found->file] : pm_bytes_of("");
-	uint32_t at;
+	bool fresh;
 	if (add_function(j, run, l, found, &key.function) < 0 ||
-		add_file(j, run, file, &key.file) < 0 || add_key(j, &key, &at) < 0)
+		add_file(j, run, file, &key.file) < 0)
 		return -ENOMEM;
-	double *numbers = pmfs_run_rows_add(&j->rows[run], at, j->costs->n);
-	if (!numbers)
+	uint32_t *place = pm_map_put(
+		&j->places, (uint64_t)key.file << 32 | key.line, (uint32_t)j->places.n, &fresh);
+	if (!place)
 		return -ENOMEM;
-	const double *cells = l->cells + (size_t)line * l->columns->n;
-	for (uint32_t i = 0; i < of->n_columns; i++)
-		numbers[of->cost[i]] = pmfs_compare_value(j->costs, of, of->cost[i], cells[i]);
-	return 0;
+	uint64_t known = (uint64_t)(key.function + 1) << 33 | (uint64_t)*place << 1 | key.side;
+	return pmfs_keyed_add(&j->keyed, run, known, &key, l->cells + (size_t)line * l->columns->n);
 }
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
@@ -332,7 +308,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 
 static int allocate(struct line_join *j)
 {
-	size_t n = j->n_keys + 1;
+	size_t n = j->keyed.n + 1;
 	j->of_key = malloc(n * sizeof(*j->of_key));
 	j->order = malloc(n * sizeof(*j->order));
 	j->unique = malloc(n * sizeof(*j->unique));
@@ -362,23 +338,20 @@ static int keep_texts(struct line_join *j)
 
 static int join(struct line_join *j)
 {
+	j->keys = j->keyed.keys;
 	if (allocate(j) < 0 || pmfs_match_finish(&j->files) < 0 || keep_texts(j) < 0 ||
 		lines_match(j) < 0 || lines_match_alone(j) < 0)
 		return -ENOMEM;
-	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
+	return pmfs_joined_sum(j->joined, &j->keyed, j->of_key);
 }
 
 static void done(struct line_join *j)
 {
-	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
-		pmfs_run_rows_done(&j->rows[i]);
+	pmfs_keyed_done(&j->keyed);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		free(j->place[side]);
 	pmfs_match_done(&j->files);
 	pm_map_done(&j->places);
-	pm_map_done(&j->known);
-	free(j->rows);
-	free(j->keys);
 	free(j->defined_in);
 	free(j->of_key);
 	free(j->order);
@@ -399,10 +372,11 @@ int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct p
 	j.of = (const uint32_t *const *)functions->of;
 	j.n_of = functions->n_of;
 	j.files.exact = j.files.of_places = true;
-	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
 	j.defined_in = calloc((size_t)j.functions->n + 1, sizeof(*j.defined_in));
 	const struct pmfs_reader reader = {NULL, read_run};
-	r = j.rows && j.defined_in ? pmfs_compare_read(c, j.costs, reader, &j, err) : -ENOMEM;
+	r = pmfs_keyed_init(&j.keyed, j.costs, sizeof(struct line_key)) == 0 && j.defined_in
+		? pmfs_compare_read(c, j.costs, reader, &j, err)
+		: -ENOMEM;
 	if (r == 0)
 		r = join(&j);
 	done(&j);
