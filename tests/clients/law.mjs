@@ -41,6 +41,17 @@ async function visit(hash) {
   await look(hash);
 }
 
+// Clicks in the first row of the timeline, at parts of what is in sight.
+async function clicks(parts) {
+  await look("timeline");
+  const box = await page.evaluate(() => { const r = document.querySelector("#main canvas").getBoundingClientRect(); return [r.x, r.y, r.width]; });
+  for (const part of parts) {
+    await page.mouse.click(box[0] + 190 + (box[2] - 190) * part * 0.7, box[1] + 30);
+    await look("a click in the timeline");
+  }
+  return box;
+}
+
 await page.setViewport({ width: 1024, height: 768 });
 await page.goto(url);
 await look("");
@@ -67,13 +78,10 @@ if (ids.includes("tree")) {
   await page.evaluate(() => [...document.querySelectorAll("#main .tools button")].forEach(b => b.click()));
   await look("the hot path");
 }
+let inWindow = 0, own = 0; // calls whose arguments were seen in a window: on the page of the run, and on its own
 if (trace) for (const rows of ["threads", "paths"]) {
   await visit("view=timeline&rows=" + rows);
-  const box = await page.evaluate(() => { const r = document.querySelector("#main canvas").getBoundingClientRect(); return [r.x, r.y, r.width]; });
-  for (const part of [0.12, 0.3, 0.55, 0.8]) {
-    await page.mouse.click(box[0] + 190 + (box[2] - 190) * part * 0.7, box[1] + 30);
-    await look("a click in the timeline");
-  }
+  const box = await clicks([0.12, 0.3, 0.55, 0.8]);
   if (rows === "paths") break;
   await visit("view=timeline");
   await page.mouse.move(box[0] + 190 + (box[2] - 190) * 0.2, box[1] + 30);
@@ -86,6 +94,19 @@ if (trace) for (const rows of ["threads", "paths"]) {
   const win = await page.evaluate(() => state.win);
   if (!win) errors.push("w opens no window");
   for (const view of await page.evaluate(() => shownViews().map(v => v.id))) await visit(`view=${view}&win=${win}`);
+  const kept = { ...found };
+  found.args = new Set();
+  await visit(`view=timeline&win=${win}`);
+  await clicks([0.2, 0.5]);
+  inWindow = found.args.size;
+  // The window's own page: of its numbers, those that are the run's, what was said about a call.
+  const args = [...kept.args, ...found.args];
+  for (const kind of Object.keys(found)) found[kind] = new Set();
+  await page.goto(new URL(`windows/${win}/report.html#view=timeline`, url).href);
+  await clicks([0.2, 0.5]);
+  own = found.args.size;
+  Object.assign(found, kept, { args: new Set([...args, ...found.args]) });
+  await page.goto(url);
 }
 // Operations of GPUs lead to the timeline.
 if (ids.includes("gpu") && trace) for (const op of ["", "launches", "gaps"]) {
@@ -97,5 +118,5 @@ if (ids.includes("gpu") && trace) for (const op of ["", "launches", "gaps"]) {
   if (await page.evaluate(() => state.view) !== "timeline") errors.push(`a row of ${op || "operations"} leads nowhere`);
 }
 const out = Object.fromEntries(Object.entries(found).map(([kind, set]) => [kind, [...set].map(text => JSON.parse(text))]));
-console.log(JSON.stringify({ ...out, errors }));
+console.log(JSON.stringify({ ...out, inWindow, own, errors }));
 await browser.close();

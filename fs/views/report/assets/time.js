@@ -399,14 +399,23 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       return runs[i] < 0 ? null : { context: ready.data.contexts[2 * runs[i]], name: ready.data.names[ready.data.contexts[2 * runs[i] + 1]][0], from: ready.from + cell * cellTime, to: ready.from + (cell + runs[i + 1]) * cellTime };
     return null;
   }
+  /* The run whose events the calls are: its start.js, and the way to it. A page of a window or filter is inside of the run's directory. */
+  async function runOf() {
+    let at = "", run = await pm.load("start", "report/start.js", "start");
+    for (let folders = location.pathname.split("/").slice(0, -1); (run.window || run.filtered) && /^(windows|focus|ignore|hide|from)$/.test(folders[folders.length - 2]); folders = folders.slice(0, -2)) {
+      at += "../../";
+      run = await pm.load("start", `${at}report/start.js`, `${at}start`);
+    }
+    return [run, at];
+  }
   /* What the traced program said about a call: its row of raw/events.csv, as far as that is not far down. */
   async function toldBy(seq) {
-    const doc = documentsOf(/^raw\/events\.csv$/)[0];
-    if (!doc || !(seq >= 0) || seq > 500000 || pm.sent || state.win) return null;
-    for (let chunk = Math.floor(seq / CHUNK); chunk >= 0; chunk--) { /* what is no event has no row */
-      const data = await pm.load(`table-${doc[0]}-${chunk}`), at = data ? data.columns.indexOf("args") : -1, row = at < 0 ? null : data.rows.find(r => r[0] === seq);
-      if (at < 0 || data.rows.length && data.rows[0][0] <= seq && !row) return null;
-      if (row) return row[at];
+    if (!(seq >= 0) || seq > 500000 || pm.sent) return null;
+    const [run, at] = await runOf(), doc = run.documents.find(d => d[1] === "raw/events.csv");
+    for (let chunk = doc ? Math.floor(seq / CHUNK) : -1; chunk >= 0; chunk--) { /* what is no event has no row */
+      const name = `table-${doc[0]}-${chunk}`, data = await pm.load(name, `${at}report/${name}.js`, at + name), column = data ? data.columns.indexOf("args") : -1, row = column < 0 ? null : data.rows.find(r => r[0] === seq);
+      if (column < 0 || data.rows.length && data.rows[0][0] <= seq && !row) return null;
+      if (row) return row[column];
     }
     return null;
   }
