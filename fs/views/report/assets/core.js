@@ -54,10 +54,14 @@ const pm = {
 
 const part = id => document.getElementById(id);
 
-let loading = 0;
+/* The class `busy` has no style: a cursor is inherited, and to change it for all elements at each step takes milliseconds. */
+let loading = 0, longer = 0;
 function busy(change) {
   loading += change;
   document.body.classList.toggle("busy", loading > 0);
+  clearTimeout(longer);
+  if (!loading) document.body.classList.remove("waiting");
+  else longer = setTimeout(() => document.body.classList.add("waiting"), 200);
 }
 
 /* An element. Text is only ever set as text. */
@@ -134,7 +138,7 @@ const number = (text, cell) => h("span", { class: "value", "data-cell": cell }, 
 /* Where a window is narrow, names need the room of what is less often looked at. */
 const isNarrow = () => innerWidth < 1300;
 /* Of costs with bars and shares, of amounts below a title. */
-const costWidth = () => isNarrow() ? "13em" : "15em", amountWidth = title => Math.max(isNarrow() ? 6 : 8, 2 + title.length * 0.5) + "em";
+const costWidth = () => isNarrow() ? "13em" : "15em", amountWidth = title => Math.max(isNarrow() ? 6 : 8, 2.2 + title.length * 0.57) + "em";
 /* Without the unit where the column is called like it. */
 const unitIn = (label, unit) => label === unit ? "" : unit;
 
@@ -219,6 +223,9 @@ function readGroups() {
   const labels = groups.map(g => g.label);
   for (const g of groups) if (labels.indexOf(g.label) !== labels.lastIndexOf(g.label)) g.label = g.name;
 }
+
+/* Of a column of counts; those of one metric are told apart. */
+const countName = i => (groups.find(g => g.count === i) || { label: start.columns[i].metric }).label;
 
 const NUMBERS = ["node", "fn", "ctx", "file", "doc", "depth", "thread", "root", "row"];
 
@@ -320,7 +327,7 @@ const closeButton = change => h("button", { type: "button", title: "Close", "ari
 
 /*
  * A table of any length: rows are made for what is in sight. `columns`: {title, cell(row, i) → node or text, number, sort,
- * width, grow}; `least`: how many characters all of them need. Rows that are not there yet are asked for with missing(i).
+ * width, heat(row) → 0 to 1}; `least`: how many characters all of them need. Rows that are not there yet are asked for with missing(i).
  * `rows` may grow: call refresh(). Nothing is made before the table has its height; `begin`: the row that is in sight then.
  */
 const ROW_HEIGHT = 24;
@@ -340,9 +347,12 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, m
     if (!height) return;
     const place = begin > 8 ? Math.max(0, Math.min((begin - 8) * ROW_HEIGHT, rows.length * ROW_HEIGHT + head.offsetHeight - height)) : 0, top = place || box.scrollTop;
     begin = 0;
-    const from = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4);
-    const to = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT) + 8);
-    if (!force && from === first && to === last) return;
+    let from = Math.max(0, Math.floor(top / ROW_HEIGHT)), to = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT));
+    if (!force && from >= first && to <= last) return;
+    if (last >= 0) { /* who scrolls needs more; the first rows come sooner without */
+      from = Math.max(0, from - 8);
+      to = Math.min(rows.length, to + 8);
+    }
     first = from;
     last = to;
     above.style.height = from * ROW_HEIGHT + "px";
@@ -356,8 +366,14 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, m
         missing(i);
         continue;
       }
-      const line = h("tr", { class: (onrow ? "live" : "") + (chosen && chosen(row) ? " chosen" : "") }, columns.map(column =>
-        h("td", { class: column.number ? "number" : "" }, column.cell(row, i))));
+      const line = h("tr", { class: (onrow ? "live" : "") + (chosen && chosen(row) ? " chosen" : "") }, columns.map(column => {
+        const cell = h("td", { class: column.number ? "number" : "" }, column.cell(row, i)), heat = column.heat ? column.heat(row) : 0;
+        if (heat > 0.01) {
+          cell.classList.add("heat");
+          cell.style.setProperty("--heat", 40 * heat + "%");
+        }
+        return cell;
+      }));
       if (onrow) line.addEventListener("click", event => { if (!event.target.closest("a, button") && !getSelection().toString()) onrow(row); });
       made.push(line);
     }

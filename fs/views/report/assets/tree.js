@@ -71,7 +71,7 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
   const up = state.up === "1", grow = up ? growUp : growDown, { shown, by, down } = treeColumns(up), g = group(), test = matcher(), hot = new Set();
   const at = Number.isInteger(state.root) && !up ? state.root : -1;
   const root = treeRoot(`${base()} ${up ? "up " + by : at}`, { ctx: at, by });
-  const title = i => start.columns[i].role === "incl" ? "with callees" : start.columns[i].role === "excl" ? "own" : start.columns[i].metric;
+  const title = i => start.columns[i].role === "incl" ? "with callees" : start.columns[i].role === "excl" ? "own" : countName(i);
   const heading = i => groups.length > 1 && (state.cols || start.columns[i].group !== start.columns[g.main].group) && start.columns[i].role !== "count" ? start.columns[i].name : title(i);
   const only = up && state.fn >= 0;
   const rowsOfTree = () => {
