@@ -1,10 +1,11 @@
-// Opens report.html in Chromium, goes through views, metrics, threads and widths, and prints what numbers are on screen and
-// which cells of the mount's tables they claim to be: node law.mjs PROGRAM URL
+// Opens report.html in a browser, goes through views, metrics, threads and widths, and prints what numbers are on screen and
+// which cells of the mount's tables they claim to be: node law.mjs BROWSER(chrome|firefox) PROGRAM URL
 // A line of JSON: {cells: [[text, cell]], shares: [[text, cell, whole]], …, strays: [texts with digits that claim nothing]}
 import puppeteer from "puppeteer-core";
 
-const [executablePath, url] = process.argv.slice(2);
-const browser = await puppeteer.launch({ timeout: 0, executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+const [browserName, executablePath, url] = process.argv.slice(2);
+const browser = await puppeteer.launch({ timeout: 0, browser: browserName, executablePath, headless: true,
+  args: browserName === "chrome" ? ["--no-sandbox", "--disable-gpu"] : [] });
 const page = await browser.newPage();
 page.setDefaultTimeout(0); // whoever starts this script limits it
 const errors = [];

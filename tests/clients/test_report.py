@@ -136,9 +136,9 @@ class Report(unittest.TestCase):
             self.assertEqual(have[1:], [float(want[c]) if want[c] else None for c in columns])
         self.assertGreater(len(shown["views"]["functions"]["rows"]), 0)
 
-    def check_law(self, folder):
-        """In Chromium: each number on screen is the cell of a table that it says it is."""
-        shown = self.drive("chrome", "law.mjs", f"file://{folder}/report.html")
+    def check_law(self, folder, browser="chrome"):
+        """Each number on screen is the cell of a table that it says it is."""
+        shown = self.drive(browser, "law.mjs", browser, f"file://{folder}/report.html")
         self.assertEqual(shown["errors"], [])
         self.assertEqual(shown["strays"], [])
         self.assertGreater(len(shown["cells"]), 5)

@@ -107,6 +107,7 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_has(m, "start", "\"whole\":10");
+	assert_has(m, "start", "\"places\":true,\"categories\":false,\"kinds_differ\":false");
 	assert_has(m, "categories", "[[\"\",3,[10,10]]]");
 	assert_has(m, "hot-1", "[[0,10,\"main\",\"m.c\",10,");
 	assert_has(m, "functions-0-0", "\"f\",\"/bin/app\",\"m.c\",20,");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
@@ -171,6 +172,25 @@ static int write_compared(struct pmfs_report *r, struct pm_error *err)
 	return e < 0 ? e : 0;
 }
 
+/* Which columns would have something: a module or file, a category, a kind that is not function. */
+static void write_columns_used(struct pmfs_report *r, const struct pmfs_functions *f)
+{
+	bool places = false, categories = false, kinds = false;
+	for (uint32_t i = 0; i < f->n && !(places && categories); i++) {
+		const struct pmfs_function *function = pmfs_function_at(f, i);
+		places = places || function->file || function->module;
+		categories = categories || f->category[f->function[i]];
+	}
+	for (uint32_t i = 0; i < r->tree->n_contexts && !kinds && !pm_work_cancelled(); i++)
+		kinds = pm_tree_frame(r->tree, i)->kind != PM_KIND_FUNCTION;
+	pm_json_key(&r->json, "places");
+	pm_json_bool(&r->json, places);
+	pm_json_key(&r->json, "categories");
+	pm_json_bool(&r->json, categories);
+	pm_json_key(&r->json, "kinds_differ");
+	pm_json_bool(&r->json, kinds);
+}
+
 /* What is counted, and when the run was. */
 static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
 {
@@ -213,6 +233,7 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 	pm_json_open(&r->json, '{');
 	write_facts(r, title);
 	write_columns(r, totals);
+	write_columns_used(r, functions);
 	write_palette(r);
 	e = write_counts(r, functions, err);
 	if (e == 0)

@@ -72,8 +72,8 @@ function functionColumns(whole) {
   if (g.count >= 0) columns.push(amountOf(g.label, "", g.count, g));
   for (const other of groups) if (other !== g && other.count >= 0 && other.whole > 0) columns.push(amountOf(other.label, "", other.count, other));
   if (beside) return columns.slice(0, 3);
-  if (!isNarrow()) columns.push({ title: "category", cell: f => f.category, width: "6em" });
-  if (!isNarrow() || columns.length < 4) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: innerWidth > 2000 ? "22em" : "13em" });
+  if (start.categories && !isNarrow()) columns.push({ title: "category", cell: f => f.category, width: "6em" });
+  if (start.places && (!isNarrow() || columns.length < 4)) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: innerWidth > 2000 ? "22em" : "13em" });
   return columns;
 }
 

@@ -495,7 +495,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       layLanes(levels);
       if (!rows) { area.replaceChildren(note("This thread has no samples.")); return; }
     }
-    band = Math.max(16, Math.min(stacked ? 24 : 32, Math.floor((area.clientHeight - RULER - 6) / rows)));
+    band = Math.max(16, Math.min(stacked ? 28 : 48, Math.floor((area.clientHeight - RULER - 6) / rows)));
     inside.style.height = (rows + pins.length) * band + RULER + 4 + "px";
     area.append(inside);
     inside.append(layer);

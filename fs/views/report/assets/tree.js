@@ -106,8 +106,8 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
   };
   const columns = [
     { title: up ? "function, and its callers below it" : "calling context", cell: label }, ...numbers,
-    isNarrow() ? null : { title: "kind", width: "7em", cell: row => row.kind || "" },
-    isNarrow() && shown.length > 2 ? null : { title: "where", width: innerWidth > 2000 ? "22em" : "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
+    isNarrow() || !start.kinds_differ ? null : { title: "kind", width: "7em", cell: row => row.kind || "" },
+    !start.places || isNarrow() && shown.length > 2 ? null : { title: "where", width: innerWidth > 2000 ? "22em" : "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
   ].filter(Boolean);
   const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 34 + columns.reduce((sum, c) => sum + (c.width ? 1.8 * parseFloat(c.width) : 0), 0),
     sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
