@@ -11,7 +11,7 @@ views.push({ id: "traces", title: "Traces", shown: () => documentsOf(/^traces\.c
   box.replaceChildren(h("div", { class: "column" }, tools, area));
   showTable(list, documentsOf(/^traces\.csv$/)[0][0], {
     path: "traces.csv", menu: chosen ? null : tools,
-    only: chosen ? ["timestamp_ns", "duration_ns", "method"] : ["method", "duration_ns", "timestamp_ns", "calls", "errors", ...(isNarrow() ? [] : ["component", "trace_id"]), "path"],
+    only: chosen ? ["timestamp_ns", "duration_ns", ...(isNarrow() ? [] : ["method"])] : ["method", "duration_ns", "timestamp_ns", "calls", "errors", ...(isNarrow() ? [] : ["component", "trace_id"]), "path"],
     keep: least || state.errors === "1" ? row => !(row.duration_ns < least) && !(state.errors === "1" && !(row.errors > 0)) : null,
     link: path => link({ item: path }, "open"), onrow: row => go({ item: row.path }), chosen: row => row.path === chosen });
   if (!chosen) return;
@@ -28,12 +28,12 @@ function showTrace(box, path, data) {
   const file = name => data.files.includes(name) ? h("a", { href: at + encodeURIComponent(name) }, name) : null;
   const place = c => ({ left: 100 * (c.time_ns - begin) / whole + "%", width: Math.max(0.3, 100 * c.duration_ns / whole) + "%" });
   const cell = (c, column, text) => number(text, `${at}calls.csv|${c.row}|${column}`);
-  const list = longTable({ rows: calls, label: "Calls", least: 70, columns: [
+  const list = longTable({ rows: calls, label: "Calls", least: isNarrow() ? 50 : 70, columns: [
     { title: "call", cell: c => h("span", { class: "fn", style: { paddingLeft: Math.min(c.depth, 40) * 10 + "px" } }, nameOf(c.method, c.error ? "wrong" : ""), c.error ? h("span", { class: "name wrong" }, " (error)") : "") },
-    { title: "when", width: "34%", hint: `from ${amount(begin, "ns")} to ${amount(end, "ns")}`, cell: c => h("span", { class: "lane", role: "img", "aria-label": `from ${amount(c.time_ns - begin, "ns")}` }, h("span", { class: c.error ? "wrong" : "", style: place(c) })) },
-    { title: "duration", number: true, width: "7.5em", cell: c => cell(c, "duration_ns", amount(c.duration_ns, "ns")) },
-    { title: "own", number: true, width: "7.5em", cell: c => cell(c, "self_ns", amount(c.self_ns, "ns")) },
-    { title: "calls", number: true, width: "5em", cell: c => cell(c, "calls", count(c.calls)) }] });
+    { title: "when", width: isNarrow() ? "20%" : "30%", hint: `from ${amount(begin, "ns")} to ${amount(end, "ns")}`, cell: c => h("span", { class: "lane", role: "img", "aria-label": `from ${amount(c.time_ns - begin, "ns")}` }, h("span", { class: c.error ? "wrong" : "", style: place(c) })) },
+    { title: "duration", number: true, width: isNarrow() ? "6em" : "7.5em", cell: c => cell(c, "duration_ns", amount(c.duration_ns, "ns")) },
+    { title: "own", number: true, width: isNarrow() ? "6em" : "7.5em", cell: c => cell(c, "self_ns", amount(c.self_ns, "ns")) },
+    { title: "calls", number: true, width: isNarrow() ? "3.6em" : "5em", cell: c => cell(c, "calls", count(c.calls)) }] });
   const waterfall = h("div", { class: "waterfall", style: { height: Math.min(calls.length + 2, Math.max(12, Math.floor((innerHeight - 420) / ROW_HEIGHT))) * ROW_HEIGHT + 8 + "px" } }, list.box);
   box.replaceChildren(
     h("div", { class: "headline" }, h("h2", {}, baseName(path)), closeButton({ item: undefined })),
