@@ -277,6 +277,40 @@ class Report(unittest.TestCase):
                 self.assertGreater(len(shown["functions"]), 0)
                 self.assertTrue(all(drawn for drawn in shown["drawn"].values()), shown["drawn"])
 
+    def test_a_reader_with_keys_and_mouse_in_chromium(self):
+        """Search is literal; keys work after clicks; Esc and Back undo; names are copied whole."""
+        with Mounted(SOURCE) as folder:
+            shown = self.drive("chrome", "steps.mjs", f"file://{folder}/report.html")
+            columns = [c for c in rows(folder, "functions.csv")[0] if re.search("_(excl|incl)$", c)]
+            lines = rows(folder, "lines.csv")
+        self.assertEqual(shown["errors"], [])
+        found = shown["search"]
+        self.assertEqual(found["literally"], [found["longest"]])
+        self.assertEqual(found["pattern"], [name for name in found["names"] if name.startswith(found["names"][0][:2])])
+        self.assertEqual(found["none"], [])
+        self.assertEqual(shown["sorted"][0], shown["sorted"][1][::-1])
+        self.assertIn(shown["sorted"][0][0].split("|")[2], columns)
+        self.assertEqual(shown["copied"], found["longest"])
+        outside, inside, again = shown["flame"]
+        self.assertIn("node", inside)
+        self.assertEqual(outside, again)
+        self.assertGreater(shown["path"], 0)
+        near, right = ({k: int(step[k]) for k in ("from", "to")} for step in shown["moved"])
+        self.assertLess(near["from"], right["from"])
+        self.assertEqual(near["to"] - near["from"], right["to"] - right["from"])
+        self.assertIn("t", shown["clicked"])
+        self.assertNotIn("t", shown["closed"])
+        begin, end = shown["marked"]["marks"].split("-")
+        self.assertEqual(shown["window"]["win"], f"{begin}ns-{end}ns")
+        self.assertEqual(shown["back"], shown["marked"])
+        self.assertEqual(shown["third"], "tree")
+        in_sight = {int(cell.split("|")[1]) for cell in shown["source"]["lines"]}
+        file = lines[min(in_sight)]["file"]
+        excl = next(c for c in columns if c.endswith("_excl"))
+        hottest = max((i for i, line in enumerate(lines) if line["file"] == file), key=lambda i: float(lines[i][excl] or 0))
+        self.assertIn(hottest, in_sight)
+        self.assertGreater(shown["source"]["hot"], 0)
+
     def test_pages_without_scripts_lead_to_the_files(self):
         with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:
             for place in ("runs/run=a", "compare/b"):

@@ -104,9 +104,9 @@ addEventListener("keydown", event => {
 document.addEventListener("copy", event => {
   const selection = getSelection();
   if (!selection.rangeCount || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName)) return;
-  const taken = selection.getRangeAt(0).cloneContents(), rows = [...taken.querySelectorAll("tr:not(.space)")];
+  const range = selection.getRangeAt(0), taken = range.cloneContents(), around = range.commonAncestorContainer, rows = [...taken.querySelectorAll("tr:not(.space)")];
   const textOf = node => [...(node.querySelector(".cost") || node).childNodes].map(child => child.textContent.trim()).filter(Boolean).join(node.querySelector(".name") ? "" : " ");
-  const text = rows.length ? rows.map(row => [...row.cells].map(textOf).join("\t")).join("\n") : taken.querySelector(".name") || selection.anchorNode?.parentElement?.closest(".name") ? taken.textContent : selection.toString();
+  const text = rows.length ? rows.map(row => [...row.cells].map(textOf).join("\t")).join("\n") : taken.querySelector(".name") || (around.closest ? around : around.parentElement)?.closest(".name") ? taken.textContent : selection.toString();
   event.clipboardData.setData("text/plain", text);
   event.preventDefault();
 });
