@@ -157,12 +157,12 @@ views.push({ id: "gpu", title: "GPU", shown: () => documentsOf(/^gpu\.csv$/).len
     const kinds = [...new Set(rowsOf(data).map(row => row.operation))], other = others[state.op];
     const choice = (op, title) => (state.op || "") === op ? h("b", {}, title) : link({ op: op || undefined, sort: undefined }, title);
     tools.append(choice("", "all operations"), ...kinds.map(kind => choice(kind, kind)), others.launches ? choice("launches", "launches") : "", others.gaps ? choice("gaps", "idle gaps") : "",
-      h("span", { class: "soft" }, (other ? "" : "shares are of all GPU operations") + (start.trace ? `${other ? "" : "; "}click: in the timeline` : "")));
+      h("span", { class: "soft" }, (other || isComparison() ? "" : "shares are of all GPU operations") + (start.trace ? `${other ? "" : "; "}click: in the timeline` : "")));
     /* A row, where it is in the timeline: marked, or the only one that is not pale. */
     const timeline = (begin, end) => go({ view: "timeline", thread: -1, search: undefined, from: Math.round(begin - (end - begin)), to: Math.round(end + (end - begin)), marks: `${begin}-${end}` });
     const onrow = start.trace && (row => other === others.gaps ? timeline(row.time_ns, row.time_ns + row.duration_ns) : other ? timeline(Math.min(row.launch_ns, row.kernel_ns), Math.max(row.launch_ns, row.kernel_ns)) : go({ view: "timeline", thread: -1, search: row.kernel }));
     if (other) { showTable(area, other[0], { path: other[1], menu: tools, onrow }); return; }
-    const only = ["kernel", "operation", "launches", "total_ns", "share", "mean_ns", "max_ns", "bytes", "bytes_per_sec", "module"];
+    const only = isComparison() ? ["kernel", "operation", "total_ns_diff", "total_ns_base", "total_ns", "total_ns_ratio", "q", "launches_base", "launches", "mean_ns_base", "mean_ns", "only_in"] : ["kernel", "operation", "launches", "total_ns", "share", "mean_ns", "max_ns", "bytes", "bytes_per_sec", "module"];
     showTable(area, doc, { path: "gpu.csv", menu: tools, onrow, only: state.op === "kernel" ? only.filter(c => !/^bytes/.test(c)) : only, keep: state.op ? row => row.operation === state.op : null });
   }).catch(error => failed(area, error));
 } });
