@@ -92,7 +92,7 @@ static bool subject_of(struct pmfs_instance *in, pm_node node, struct subject *r
 		ret->context >= ret->tree->n_contexts)
 		return false;
 	if (column != PM_NONE && pmfs_model_columns(in->model, &columns, NULL) == 0 &&
-		column < columns->n)
+		column < columns->n_shown)
 		ret->column = &columns->columns[column];
 	return true;
 }

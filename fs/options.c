@@ -56,6 +56,7 @@ const char pmfs_usage[] =
 	"                        several, in their order; a comma in PATTERN is \\,)\n"
 	"    -o derive=NAME=FORMULA  a metric computed in each row, like ipc=papi_tot_ins/papi_tot_cyc\n"
 	"                        (several; a comma in FORMULA is \\,)\n"
+	"    -o metrics=all      HPCToolkit: columns of sums that only serve derived metrics, too\n"
 	"    -o tsv              list tables as TSV, too: X.tsv beside X.csv, otherwise found by name\n"
 	"    -o parquet          --extract writes each X.csv as X.parquet, too\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"
@@ -301,6 +302,13 @@ static bool is_stem(struct pm_bytes name)
 	return good;
 }
 
+static bool need_definitions(struct pmfs_options *o)
+{
+	if (!o->derived)
+		o->derived = calloc(1, sizeof(*o->derived));
+	return o->derived != NULL;
+}
+
 /* The value of `derive=NAME=FORMULA`. */
 static bool take_definition(struct pmfs_options *o, const char *option, const char *value)
 {
@@ -308,9 +316,7 @@ static bool take_definition(struct pmfs_options *o, const char *option, const ch
 	struct pmfs_definition d = {.name = {(const uint8_t *)value, 0}};
 	struct pm_formula_fault fault;
 	bool named = false;
-	if (!o->derived)
-		o->derived = calloc(1, sizeof(*o->derived));
-	if (!o->derived)
+	if (!need_definitions(o))
 		return false;
 	d.name.len = equals ? (size_t)(equals - value) : 0;
 	bool good = is_stem(d.name) && o->derived->n < PM_LIMIT_DERIVED;
@@ -345,6 +351,8 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return good;
 	if (strncmp(option, "derive=", 7) == 0)
 		return take_definition(o, option, option + 7);
+	if (strcmp(option, "metrics=all") == 0)
+		return need_definitions(o) && (o->derived->all_metrics = true);
 	if (take_plain(o, option)) {
 		o->foreground |= o->debug;
 		return true;

@@ -50,7 +50,7 @@ struct pmfs_options {
 	bool weak;              /* -o scaling=weak */
 	struct pmfs_filter_what filters[PMFS_MOST_FILTERS]; /* -o focus=, hide= … in their order */
 	unsigned n_filters;
-	struct pmfs_definitions *derived; /* -o derive=, or NULL; owned */
+	struct pmfs_definitions *derived; /* -o derive= and metrics=all, or NULL; owned */
 	const char **sources;             /* as given, [NAME=]PATH; at least one; owned */
 	int n_sources;
 	const char *const *paths; /* what follows them: MOUNTPOINT, DIR, PATH … */

@@ -39,7 +39,7 @@ _profmount()
 # The last of a list of -o options.
 _profmount_options()
 {
-    local last=${1##*,} before= names='allow_other allow_root auto_unmount base= cache= derive= evals exact focus= follow format= from= gid= hide= idle= ignore= iterations= lean max= memory= metric= normalize parquet repetitions=no repetitions=yes run= scaling=strong scaling=weak symbols= sysroot= tsv uid= values= xattr'
+    local last=${1##*,} before= names='allow_other allow_root auto_unmount base= cache= derive= evals exact focus= follow format= from= gid= hide= idle= ignore= iterations= lean max= memory= metric= metrics=all normalize parquet repetitions=no repetitions=yes run= scaling=strong scaling=weak symbols= sysroot= tsv uid= values= xattr'
     [[ $1 == *,* ]] && before=${1%,*},
     if [[ $last == format=* ]]; then
         names=$("${COMP_WORDS[0]}" --formats 2>/dev/null | sed 's/ .*//; s/^/format=/')

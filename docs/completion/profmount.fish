@@ -17,7 +17,7 @@ end
 
 function __profmount_options
     set -l before (commandline -ct | string match -r '^.*,')
-    printf "$before%s\n" allow_other allow_root auto_unmount base= cache= derive= evals exact focus= follow from= gid= hide= idle= ignore= iterations= lean max= memory= metric= normalize parquet repetitions=no repetitions=yes run= scaling=strong scaling=weak symbols= sysroot= tsv uid= values= xattr
+    printf "$before%s\n" allow_other allow_root auto_unmount base= cache= derive= evals exact focus= follow from= gid= hide= idle= ignore= iterations= lean max= memory= metric= metrics=all normalize parquet repetitions=no repetitions=yes run= scaling=strong scaling=weak symbols= sysroot= tsv uid= values= xattr
     profmount --formats 2>/dev/null | string replace -r '^(\S+) +' "$before""format=\$1\t"
 end
 

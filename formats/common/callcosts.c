@@ -83,7 +83,7 @@ struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time lea
 		if (list[i].role != PM_ROLE_COUNT &&
 			list[i].id / PM_CALLS_N_METRICS == (uint32_t)leads)
 			group = list[i].group;
-	return (struct pm_metrics){n, list, group + 1};
+	return (struct pm_metrics){.n = n, .metrics = list, .leads = group + 1};
 }
 
 /* ---- items ---- */

@@ -133,7 +133,7 @@ uint32_t pm_quantity_leading(const struct pm_metrics *m, const double *whole)
 	uint32_t leading = PM_NONE;
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct pm_metric *metric = &m->metrics[i];
-		if (!metric->has_values || metric->role == PM_ROLE_OTHER ||
+		if (!metric->has_values || metric->hidden || metric->role == PM_ROLE_OTHER ||
 			!(metric->in_tree || metric->in_flat) || metric->group == leading)
 			continue;
 		if (whole && (isnan(whole[metric->group]) || whole[metric->group] == 0))

@@ -156,7 +156,9 @@ static int columns_fill(void *owner, void *part, struct pm_error *err)
 	uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
 	bool *seen = calloc(n + 1, sizeof(*seen));
 	c->metrics = calloc(n + 1, sizeof(*c->metrics));
-	if (group_of && seen && c->metrics) {
+	c->shown = calloc(n + 1, sizeof(*c->shown));
+	c->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	if (group_of && seen && c->metrics && c->shown) {
 		struct search s = {.reader = &reader, .group_of = group_of, .seen = seen};
 		s.unseen = metrics_list(reader.metrics, c, group_of);
 		summary_search(&s);
@@ -168,6 +170,10 @@ static int columns_fill(void *owner, void *part, struct pm_error *err)
 			c->metrics[i].has_values = seen[c->metrics[i].group];
 		c->list.metrics = c->metrics;
 		r = pm_work_cancelled() ? -ENOMEM : 0;
+		if (r == 0)
+			r = hpctk_taxonomy_read(db, reader.metrics, group_of, c);
+		if (c->damage.no_memory)
+			r = -ENOMEM;
 	} else {
 		r = -ENOMEM;
 	}
@@ -180,6 +186,10 @@ static void columns_done(void *part)
 {
 	struct hpctk_columns *c = part;
 	free(c->metrics);
+	free(c->derived);
+	free(c->shown);
+	pm_damage_done(&c->damage);
+	pm_arena_done(&c->arena);
 }
 
 static const struct pm_part_type type = {.size = sizeof(struct hpctk_columns),

@@ -256,6 +256,7 @@ static int found_fill(void *owner, void *part, struct pm_error *err)
 		.found = &found->list,
 		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
 	found->list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	const struct hpctk_columns *columns = NULL;
 	int r = s.is_stat ? hpctk_tree_get(db, &s.tree, err) : -ENOMEM;
 	if (r == 0)
 		r = hpctk_metrics_get(db, &s.metrics, err);
@@ -263,10 +264,14 @@ static int found_fill(void *owner, void *part, struct pm_error *err)
 		r = hpctk_threads_get(db, &s.threads, err);
 	if (r == 0)
 		r = hpctk_blocks_ready(db, true, err);
+	if (r == 0 && hpctk_columns_get(db, &columns, NULL) == -ENOMEM)
+		r = -ENOMEM;
 	if (r == 0) {
 		pm_damage_add_all(s.found, &db->damage);
 		pm_damage_add_all(s.found, &s.tree->damage);
 		pm_damage_add_all(s.found, &s.metrics->damage);
+		if (columns)
+			pm_damage_add_all(s.found, &columns->damage);
 		pm_damage_add_all(s.found, &s.threads->damage);
 		scan_all(&s);
 		metrics_scan(&s);

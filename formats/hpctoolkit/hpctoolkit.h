@@ -455,10 +455,22 @@ double hpctk_run_cost(
 struct hpctk_columns {
 	struct pm_metrics list;
 	struct pm_metric *metrics;
+	struct pm_derived *derived;
+	bool *shown;                  /* by group: metrics/default.yaml lists it as it is */
+	struct pm_damage_list damage; /* found in metrics/default.yaml */
+	struct pm_arena arena;        /* of derived metrics */
 };
 
 /* The text in the parentheses at the end of a metric's name: sec of `CPUTIME (sec)`. */
 struct pm_bytes hpctk_unit_of(struct pm_bytes name);
+
+/*
+ * Reads metrics/default.yaml, if there is one: fills the derived metrics, hides those that are only
+ * inputs of them, and tells of formulas that cannot be computed. `group_of` is by quantity. 0 or
+ * -ENOMEM.
+ */
+int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
+	const uint32_t *group_of, struct hpctk_columns *c);
 
 /* Computed on first need; lives as long as the database. */
 int hpctk_columns_get(

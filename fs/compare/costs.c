@@ -415,10 +415,14 @@ static int add_derived(struct building *b, const struct pmfs_compared_run *run,
 		ops[i] = derived->formula.ops[i];
 		if (ops[i].kind != PM_OP_NAME)
 			continue;
-		uint32_t leaf = ops[i].leaf;
-		ops[i].leaf = leaf < c->n
-			? run->cost[leaf]
-			: find_derived(k, c->derived[leaf - c->n].name) | PMFS_LEAF_DERIVED;
+		uint32_t leaf = ops[i].leaf, of = PM_NONE;
+		if (leaf < c->n_shown)
+			of = run->cost[leaf];
+		else if (leaf >= c->n)
+			of = find_derived(k, c->derived[leaf - c->n].name) | PMFS_LEAF_DERIVED;
+		if (of == PM_NONE) /* hidden columns are no costs of a comparison */
+			return 0;
+		ops[i].leaf = of;
 	}
 	k->n_derived++;
 	return 0;
@@ -451,10 +455,10 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 	if (r < 0 || (r = pmfs_compare_gpu_table(m, &gpu, err)) < 0)
 		return r;
 	run->cost = pm_arena_array(&b->costs->arena, columns->n + 1, sizeof(*run->cost));
-	run->n_columns = columns->n;
+	run->n_columns = columns->n_shown;
 	if (!run->cost)
 		return pmfs_compare_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
+	for (uint32_t i = 0; r == 0 && i < columns->n_shown; i++)
 		r = add_column(b, &columns->columns[i], run->side, &run->cost[i]);
 	for (uint32_t i = 0; r == 0 && i < columns->n_derived && !b->costs->shares; i++)
 		r = add_derived(b, run, columns, &columns->derived[i]);

@@ -142,7 +142,7 @@ static int joining_check(
 {
 	const struct pmfs_columns *columns;
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r == 0 && columns->n != j->costs->runs[run].n_columns)
+	if (r == 0 && columns->n_shown != j->costs->runs[run].n_columns)
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	return r;
 }

@@ -232,15 +232,16 @@ static int fold(struct folded *f, const struct pmfs_frames *frames, const struct
 	uint32_t run, struct pmfs_model *m, uint32_t **ret_of, struct pm_error *err)
 {
 	struct folding g = {.f = f, .costs = costs, .run = &costs->runs[run]};
+	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
 	uint32_t known = f->n;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0)
+	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
 		return r;
-	if (tree->n_frames != frames->n_of[run])
+	if (tree->n_frames != frames->n_of[run] || columns->n_shown != g.run->n_columns)
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	g.repetition = f->n_runs++;
-	g.cells = malloc(((size_t)g.run->n_columns + 1) * sizeof(*g.cells));
+	g.cells = malloc(((size_t)columns->n + 1) * sizeof(*g.cells));
 	*ret_of = malloc(((size_t)tree->n_contexts + 1) * sizeof(**ret_of));
 	r = g.cells && *ret_of ? fold_tree(&g, frames, m, *ret_of, err) : -ENOMEM;
 	if (r == 0 && (r = grow_sums(&g)) == 0)

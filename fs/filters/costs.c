@@ -130,6 +130,8 @@ int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of)
 		take_groups(s, groups, n_groups);
 		r = take_metrics(s, groups, of);
 		s->metrics.metrics = s->list;
+		s->metrics.n_derived = of->n_derived; /* of groups, which are the same */
+		s->metrics.derived = of->derived;
 	}
 	free(groups);
 	return r;

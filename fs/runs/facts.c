@@ -159,7 +159,7 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 	if (!f->quantities || !f->columns || !f->totals)
 		return pmfs_ensemble_no_memory(err);
 	f->lead = PM_NONE;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", column->name);
 		if (!f->columns[f->n_columns++])

@@ -391,10 +391,10 @@ static int metrics_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 	const struct pmfs_columns *columns;
 	struct pmfs_presence present;
 	int r = pmfs_model_columns(t->model, &columns, err);
-	if (r < 0 || *cookie >= columns->n)
+	if (r < 0 || *cookie >= columns->n_shown)
 		return r;
 	r = pmfs_presence_get(t, pmfs_node_a(dir), columns, &present, err);
-	for (uint32_t i = (uint32_t)*cookie; r == 0 && i < columns->n; i++) {
+	for (uint32_t i = (uint32_t)*cookie; r == 0 && i < columns->n_shown; i++) {
 		if (!pmfs_presence_has(&present, i))
 			continue;
 		*cookie = (uint64_t)i + 1;
@@ -411,7 +411,7 @@ static int metrics_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 	struct pmfs_presence present;
 	uint32_t context = pmfs_node_a(dir);
 	int r = pmfs_model_columns(t->model, &columns, err);
-	for (uint32_t i = 0; r == 0 && i < columns->n; i++) {
+	for (uint32_t i = 0; r == 0 && i < columns->n_shown; i++) {
 		value_entry(ret, columns, context, i);
 		if (ret->len != name.len || memcmp(ret->name, name.p, name.len) != 0)
 			continue;
@@ -448,7 +448,7 @@ int pmfs_context_value_document(
 		r = pmfs_model_columns(t->model, &columns, err);
 	if (r < 0)
 		return r;
-	if (pmfs_node_b(node) >= columns->n)
+	if (pmfs_node_b(node) >= columns->n_shown)
 		return pmfs_no_entry();
 	return pmfs_value_document(t->model, pmfs_node_a(node), pmfs_node_b(node), ret);
 }

@@ -4,6 +4,8 @@
 
 #include "profmount/tree.h"
 
+struct pm_formula;
+
 enum pm_role {
 	PM_ROLE_INCLUSIVE, /* inclusive cost of a context: column …_incl */
 	PM_ROLE_EXCLUSIVE, /* exclusive cost of a context: column …_excl */
@@ -24,6 +26,7 @@ struct pm_metric {
 	struct pm_bytes scope;
 	bool decreases; /* some costs are negative: they are differences */
 	bool fractions; /* costs are decimals in the source, to be shown as they are */
+	bool hidden;    /* only an input of derived metrics: has no column of its own */
 	/*
 	 * With PM_ROLE_OTHER: the cost of a context without anything below it, loops and lines
 	 * included: column …_self of contexts.csv and profile.csv, where exclusive costs contain
@@ -32,9 +35,21 @@ struct pm_metric {
 	bool is_self;
 };
 
+/*
+ * A metric that the source defines by a formula (formats/common/formula.h), whose leaves are groups
+ * of metrics. It has no values of its own: it is computed from the costs of each row of a table.
+ */
+struct pm_derived {
+	struct pm_bytes name, unit, description;
+	const struct pm_formula *own,
+		*inclusive; /* over costs of these roles; NULL: there is none */
+};
+
 struct pm_metrics {
 	uint32_t n;
 	const struct pm_metric *metrics; /* database order */
+	uint32_t n_derived;
+	const struct pm_derived *derived;
 	uint32_t leads; /* the group, + 1, that the source says is primary; 0: the rule decides */
 };
 

@@ -75,7 +75,7 @@ static double sum_of_tops(const struct sheet *contexts, int column)
 static void measure(struct laws *w, const struct pmfs_columns *c)
 {
 	w->quantities = calloc((size_t)c->n + 1, sizeof(*w->quantities));
-	for (uint32_t i = 0; w->quantities && i < c->n; i++) {
+	for (uint32_t i = 0; w->quantities && i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		struct quantity q = {.own = column->name};
 		if (column->role == PM_ROLE_INCLUSIVE && column->pair != PM_NONE)

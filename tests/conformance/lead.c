@@ -11,9 +11,9 @@ enum { MOST_COLUMNS = 8 }; /* that lead, one after the other */
 
 static const char *columns_breach(const struct pmfs_columns *c)
 {
-	if (c->n > 0 && (!c->lead || strcmp(c->lead, c->columns[0].base) != 0))
+	if (c->n_shown > 0 && (!c->lead || strcmp(c->lead, c->columns[0].base) != 0))
 		return "the columns of what leads do not come first";
-	for (uint32_t i = 1; i < c->n; i++) {
+	for (uint32_t i = 1; i < c->n_shown; i++) {
 		const struct pmfs_column *a = &c->columns[i - 1], *b = &c->columns[i];
 		if (a->group == b->group && a->role == PM_ROLE_INCLUSIVE &&
 			b->role == PM_ROLE_EXCLUSIVE)
@@ -81,7 +81,7 @@ const char *lead_breach(struct pmfs_instance *in)
 	const char *breach = breach_of(in->model);
 	if (pmfs_model_columns(in->model, &c, NULL) < 0)
 		return NULL;
-	for (uint32_t i = 1; !breach && i < c->n && i < MOST_COLUMNS; i++) {
+	for (uint32_t i = 1; !breach && i < c->n_shown && i < MOST_COLUMNS; i++) {
 		struct pmfs_model *m = pmfs_model_new(in->profile);
 		if (!m)
 			return "no memory";

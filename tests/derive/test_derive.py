@@ -7,6 +7,7 @@ import csv
 import io
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -182,6 +183,187 @@ class Derived(unittest.TestCase):
             self.assertIn(said, done.stderr)
         done = start(*options(IPC, IPC), "--ls", SAMPLE)
         self.assertIn("with a new NAME", done.stderr)
+
+YAML = """version: 0
+inputs:
+  - &time-i {metric}CPUTIME (sec)
+    scope: execution
+    formula: $$
+    combine: sum
+  - &time-l
+    metric: CPUTIME (sec)
+    scope: lex_aware
+    formula: $$
+    combine: sum
+  - &time-f
+    metric: CPUTIME (sec)
+    scope: function
+    formula: $$
+    combine: sum
+  - &cyc-i
+    metric: PAPI_TOT_CYC
+    scope: execution
+    formula: $$
+    combine: sum
+  - &cyc-l
+    metric: PAPI_TOT_CYC
+    scope: lex_aware
+    formula: $$
+    combine: sum
+  - &cyc-f
+    metric: PAPI_TOT_CYC
+    scope: function
+    formula: $$
+    combine: sum
+  - &most
+    metric: PAPI_TOT_CYC
+    scope: function
+    formula: $$
+    combine: max
+  - &unknown
+    metric: NO_SUCH
+    scope: function
+    formula: $$
+    combine: sum
+roots:
+  - name: CPUTIME (sec)
+    description: CPUTIME (sec)
+    variants:
+      Sum:
+        render: [number, percent]
+        formula:
+          inclusive: *time-i
+          exclusive:
+            custom: *time-l
+            standard: *time-f
+    children:
+      - name: GHZ
+        description: "rate: cycles of a ns"
+        format: "%6.2f"
+        variants:
+          "":
+            render: [number]
+            formula:
+              inclusive: &ghz
+                standard: {/: [*cyc-i, {"*": [*time-i, 1000000000]}]}
+              exclusive:
+                custom: {/: [*cyc-l, {"*": [*time-l, 1000000000]}]}
+                standard: {/: [*cyc-f, {"*": [*time-f, 1000000000]}]}
+          Mean:
+            formula:
+              exclusive:
+                standard: {strict floor: [[2, *, *cyc-f]]}
+  - name: LEAST
+    variants:
+      Sum:
+        formula:
+          exclusive: {min: [100, {max: [0, {^: [*time-f, 2]}]}]}
+""".replace("{metric}", "\n    metric: ")
+
+
+class OfDatabases(unittest.TestCase):
+    """Of metrics/default.yaml of HPCToolkit's databases."""
+
+    def database(self, text):
+        folder = tempfile.mkdtemp(prefix="derive-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "sample")
+        shutil.copytree(SAMPLE, path)
+        os.makedirs(os.path.join(path, "metrics"), exist_ok=True)
+        with open(os.path.join(path, "metrics", "default.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_columns(self):
+        path = self.database(YAML)
+        for name in ("functions.csv", "contexts.csv", "lines.csv", "threads.csv", "categories.csv", "callers.csv", "modules.csv",
+                     "threads/node=0/rank=0/thread=1/profile.csv", "focus/step*/functions.csv", "hide/MPI_*/contexts.csv",
+                     "by-id/3/children.csv", "by-id/3/threads.csv"):
+            rows, plain = table(path, name), table(SAMPLE, name)
+            self.assertTrue(rows)
+            self.assertEqual(len(rows), len(plain))
+            for row, was in zip(rows, plain):
+                self.assertFalse([column for column in row if "papi_tot_cyc" in column])
+                self.assertEqual({k: v for k, v in was.items() if "papi_tot_cyc" not in k}, {k: row[k] for k in was if k in row})
+                for side in ("_excl", "_incl"):
+                    time, cycles = number(was["cputime_sec" + side]), number(was["papi_tot_cyc" + side])
+                    want = quotient(cycles, time * 1e9)
+                    self.assertTrue(number(row["ghz" + side]) == want or (math.isnan(want) and row["ghz" + side] == ""), (name, row))
+                cycles, time = number(was["papi_tot_cyc_excl"]), number(was["cputime_sec_excl"])
+                self.assertEqual(row["ghz_mean_excl"] and float(row["ghz_mean_excl"]), "" if math.isnan(cycles) else 2 * cycles - 1)
+                self.assertEqual(row["least_excl"] and float(row["least_excl"]), "" if math.isnan(time) else min(100, max(0, time**2)))
+
+    def test_what_tells_of_them(self):
+        path = self.database(YAML)
+        rows = [r for r in table(path, "metrics.csv") if r["scope"] == "derived"]
+        self.assertEqual([(r["metric_id"], r["column"], r["name"]) for r in rows],
+                         [("", "ghz_excl", "GHZ: rate: cycles of a ns"), ("", "ghz_incl", "GHZ: rate: cycles of a ns"),
+                          ("", "ghz_mean_excl", "GHZ Mean: rate: cycles of a ns"), ("", "least_excl", "LEAST")])
+        self.assertEqual({r["column"] for r in table(path, "metrics.csv") if r["name"] == "PAPI_TOT_CYC"}, {""})
+        self.assertIn("derived  ghz ", run("--cat", path, "summary.txt"))
+        self.assertEqual(table(path, "damage.csv"), [])
+        self.assertNotIn("papi_tot_cyc", "\n".join(listed(path, "export")) + run("--cat", path, "summary.json"))
+
+    def test_all_metrics(self):
+        path = self.database(YAML)
+        plain = table(SAMPLE, "functions.csv")
+        rows = table(path, "functions.csv", "metrics=all", "derive=double=2*papi_tot_cyc")
+        for row, was in zip(rows, plain):
+            self.assertEqual(was, {k: row[k] for k in was})
+            self.assertIn("ghz_excl", row)
+        inputs = table(path, "functions.csv", "derive=double=2*papi_tot_cyc")
+        self.assertEqual([r["double_excl"] for r in inputs], [r["double_excl"] for r in rows])
+
+    def test_several_runs(self):
+        path = self.database(YAML)
+        done = run("--cat", "a=" + path, "b=" + SAMPLE, "--", "compare/b/functions.csv")
+        header = done.split("\n", maxsplit=1)[0]
+        self.assertNotIn("ghz", header)  # a comparison has the costs that tables show
+        self.assertIn("least_excl_base", header)
+        self.assertIn("ghz_excl", run("--cat", "a=" + path, "b=" + SAMPLE, "--", "runs/run=a/functions.csv").split("\n", maxsplit=1)[0])
+
+    def test_what_cannot_be_computed(self):
+        head, roots = YAML.split("roots:")
+        start = len(head) + len("roots:\n")
+        for formula, said in (("sum", "its formula, from those of its children, is not computed"),
+                              ("{exclusive: *time-f}", "its formula, from those of its children, is not computed"),
+                              ("\n          exclusive: {/: [*most, 2]}", "its formula is of another statistic than the sum"),
+                              ("\n          exclusive: {/: [*unknown, 2]}", "its formula is of a metric that is not in meta.db"),
+                              ("\n          exclusive: {/: [*nobody, 2]}", "its formula is none that can be computed"),
+                              ("\n          exclusive: {/: [*cyc-f, *time-i]}", "its formula is of costs in a scope that no column has"),
+                              ("\n          exclusive: {gcd: [*cyc-f, 2]}", "its formula is none that can be computed"),
+                              ("\n          exclusive: {/: [*cyc-f", "its formula is none that can be computed"),
+                              ("\n          exclusive: " + "[" * 100 + "1" + "]" * 100, "its formula is none that can be computed"),
+                              ("\n          exclusive:\n            custom: {/: [*cyc-l, 2]}", "it has no formula for flat tables"),
+                              ("\n          exclusive:\n            custom: {/: [*cyc-l, 2]}\n            standard: {/: [*cyc-f, 3]}",
+                               "its formulas for trees and for flat tables differ")):
+            with self.subTest(formula=formula):
+                path = self.database(f"{head}roots:\n  - name: BAD\n    variants:\n      Sum:\n        formula: {formula}\n{roots}")
+                rows = table(path, "damage.csv")
+                self.assertEqual([(r["file"], r["what"]) for r in rows], [("metrics/default.yaml", "BAD: " + said)])
+                self.assertGreaterEqual(int(rows[0]["offset"]), start)
+                self.assertIn("ghz_excl", table(path, "functions.csv")[0])
+
+    def test_what_is_no_taxonomy(self):
+        plain = table(SAMPLE, "functions.csv")
+        texts = ["", "\n", "roots:", "inputs:\n", "- - - -\n", "&", "  - &a\n", ": : :\n", "{" * 1000, "\0\0\n", "roots:\n" + "".join(
+            " " * i + "a:\n" for i in range(200))] + [YAML[:n] for n in range(0, len(YAML), 61)]
+        for text in texts:
+            with self.subTest(text=text[-40:]):
+                rows = table(self.database(text), "functions.csv")
+                self.assertEqual([r["name"] for r in rows], [r["name"] for r in plain])
+
+    def test_corpus(self):
+        """What NVIDIA's own tools say of these launches."""
+        shared = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared")
+        for source, name, want in (("corpus/hpctoolkit/data/r2024.01-loops-cuda-nvidiapc-t", "kernmain()", (32, 32, 12.5)),
+                                   ("cases/hpctoolkit/saxpy", "saxpy", (512, 26, 100))):
+            path = os.path.join(shared, source)
+            if not os.path.isdir(path):
+                self.skipTest(f"SKIPPED: {source} is not here")
+            row = next(r for r in table(path, "functions.csv") if r["name"].startswith(name))
+            self.assertEqual(tuple(number(row[f"gker_{c}_excl"]) for c in ("blks", "thr_reg", "occ_thr")), want)
+            self.assertFalse([column for column in row if "acumu" in column])
 
 
 if __name__ == "__main__":

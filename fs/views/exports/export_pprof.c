@@ -388,7 +388,7 @@ static int find_types(struct pmfs_model *m, const struct pmfs_columns *c,
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		depth = tree->depth[i] > depth ? tree->depth[i] : depth;
 	t->columns = calloc((size_t)c->n + 1, sizeof(*t->columns));
-	for (uint32_t i = 0; t->columns && i < c->n; i++) {
+	for (uint32_t i = 0; t->columns && i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->pair != PM_NONE && (column->role == PM_ROLE_INCLUSIVE) == overlap)
 			continue;

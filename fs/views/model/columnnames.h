@@ -42,7 +42,9 @@ int pmfs_naming_column(
 
 /* ---- derived.c ---- */
 
-/* Fills c->derived, as far as its columns can be computed. 0 or -ENOMEM. */
-int pmfs_derive(const struct pmfs_definitions *d, struct pm_arena *arena, struct pmfs_columns *c);
+/* Fills c->derived: those of the source and those of -o derive that can be computed. 0 or -ENOMEM.
+ */
+int pmfs_derive(const struct pm_metrics *metrics, const struct pmfs_definitions *d,
+	struct pm_arena *arena, struct pmfs_columns *c);
 
 #endif

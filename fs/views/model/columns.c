@@ -29,7 +29,7 @@ static bool has_column(const struct pm_metric *m)
 }
 
 static int make_columns(
-	struct pmfs_column_naming *n, struct pmfs_columns *c, struct pmfs_column *columns)
+	struct pmfs_column_naming *n, bool all, struct pmfs_columns *c, struct pmfs_column *columns)
 {
 	uint32_t *of = pm_arena_array(&n->scratch, n->n_groups, PMFS_N_ROLES * sizeof(*of));
 	if (!columns || !of)
@@ -45,6 +45,7 @@ static int make_columns(
 				return -EFBIG;
 			if (pmfs_naming_column(n, metric, &columns[c->n]) < 0)
 				return -ENOMEM;
+			columns[c->n].hidden = metric->hidden && !all;
 			*place = ++c->n;
 		}
 		struct pmfs_column *column = &columns[*place - 1];
@@ -61,6 +62,8 @@ static int make_columns(
 static int by_lead(const void *a, const void *b, void *lead)
 {
 	const struct pmfs_column *x = a, *y = b;
+	if (x->hidden != y->hidden)
+		return x->hidden ? 1 : -1;
 	bool x_leads = x->group == *(uint32_t *)lead, y_leads = y->group == *(uint32_t *)lead;
 	if (x_leads != y_leads)
 		return x_leads ? -1 : 1;
@@ -96,8 +99,9 @@ static void put_in_order(struct pmfs_columns *c, struct pmfs_column *columns, ui
 		if (strcmp(columns[i].name, "calls") == 0)
 			c->calls = i;
 		c->has_counts |= columns[i].role == PM_ROLE_COUNT;
+		c->n_shown += !columns[i].hidden;
 	}
-	c->lead = c->n > 0 ? columns[0].base : NULL;
+	c->lead = c->n_shown > 0 ? columns[0].base : NULL;
 }
 
 /* Of the quantities that are sorted into functions and lines differently. */
@@ -108,7 +112,7 @@ static int list_self(
 	if (!self)
 		return -ENOMEM;
 	c->self = self;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n_shown; i++) {
 		uint32_t k = 0;
 		while (k < metrics->n &&
 			(!metrics->metrics[k].is_self || !metrics->metrics[k].has_values ||
@@ -195,10 +199,11 @@ static int fill_columns(struct pmfs_model *m, struct pmfs_column_naming *n, bool
 {
 	struct pmfs_columns *c = &part->columns;
 	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
+	const struct pmfs_definitions *definitions = pmfs_model_definitions(m);
 	uint32_t lead = PM_NONE;
 	int r = columns ? pmfs_naming_groups(n) : -ENOMEM;
 	if (r == 0)
-		r = make_columns(n, c, columns);
+		r = make_columns(n, definitions && definitions->all_metrics, c, columns);
 	if (r == -EFBIG)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
 			"its metrics would have more than %d columns", PM_LIMIT_COLUMNS);
@@ -213,7 +218,7 @@ static int fill_columns(struct pmfs_model *m, struct pmfs_column_naming *n, bool
 	put_in_order(c, columns, lead);
 	bool good = make_slots(&part->arena, c) == 0 &&
 		list_self(n->metrics, &part->arena, c) == 0 &&
-		pmfs_derive(pmfs_model_definitions(m), &part->arena, c) == 0;
+		pmfs_derive(n->metrics, definitions, &part->arena, c) == 0;
 	return good ? 0 : pmfs_no_memory(err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "fs/views/model/columnnames.h"
 #include "fs/views/model/primary.h"
+#include "fs/views/model/slug.h"
 
 /* ---- names ---- */
 
@@ -40,16 +41,16 @@ static int find_leaf(
 }
 
 /* Whether a table could not have that column, since it has one of the name. */
-static bool is_taken(const struct pmfs_columns *c, const struct pmfs_definition *d)
+static bool is_taken(const struct pmfs_columns *c, struct pm_bytes base)
 {
 	uint32_t leaf;
-	if (find_leaf(c, d->name, PM_ROLE_COUNT, &leaf) >= 0)
+	if (find_leaf(c, base, PM_ROLE_COUNT, &leaf) >= 0)
 		return true;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct pm_bytes name = pm_bytes_of(c->columns[i].name);
-		if (name.len == d->name.len + 5 && memcmp(name.p, d->name.p, d->name.len) == 0 &&
-			(strcmp(c->columns[i].name + d->name.len, "_incl") == 0 ||
-				strcmp(c->columns[i].name + d->name.len, "_excl") == 0))
+		if (name.len == base.len + 5 && memcmp(name.p, base.p, base.len) == 0 &&
+			(strcmp(c->columns[i].name + base.len, "_incl") == 0 ||
+				strcmp(c->columns[i].name + base.len, "_excl") == 0))
 			return true;
 	}
 	return false;
@@ -57,44 +58,108 @@ static bool is_taken(const struct pmfs_columns *c, const struct pmfs_definition 
 
 /* ---- columns ---- */
 
-/* Adds the column of a role, if all names have such a one. */
-static int add_side(const struct pmfs_definition *d, enum pm_role role, struct pm_arena *arena,
-	struct pmfs_columns *c, struct pmfs_derived *derived)
+/* The column of a group in that role, or a count; PM_NONE: it has none. */
+static uint32_t column_of_group(const struct pmfs_columns *c, uint32_t group, enum pm_role role)
 {
-	struct pm_op *ops = pm_arena_array(arena, d->formula.n, sizeof(*ops));
-	const char *text = pm_arena_printf(arena, "%.*s = %.*s", (int)d->name.len,
-		(const char *)d->name.p, (int)d->text.len, (const char *)d->text.p);
-	if (!ops || !text)
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->columns[i].group == group &&
+			(c->columns[i].role == role || c->columns[i].role == PM_ROLE_COUNT))
+			return i;
+	return PM_NONE;
+}
+
+struct deriving {
+	struct pm_arena *arena;
+	struct pmfs_columns *c;
+	struct pmfs_derived *derived;
+};
+
+/*
+ * Adds the column of a role, if all names have such a one. Leaves of formulas of the source are
+ * groups, and have no names.
+ */
+static int add_side(struct deriving *d, struct pm_bytes base, struct pm_bytes text,
+	const struct pm_formula *formula, enum pm_role role)
+{
+	struct pmfs_derived *derived = &d->derived[d->c->n_derived];
+	struct pm_op *ops = pm_arena_array(d->arena, formula->n, sizeof(*ops));
+	if (!ops)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < d->formula.n; i++) {
-		ops[i] = d->formula.ops[i];
-		if (ops[i].kind == PM_OP_NAME && find_leaf(c, ops[i].name, role, &ops[i].leaf) != 1)
+	for (uint32_t i = 0; i < formula->n; i++) {
+		ops[i] = formula->ops[i];
+		if (ops[i].kind != PM_OP_NAME)
+			continue;
+		if (ops[i].name.len && find_leaf(d->c, ops[i].name, role, &ops[i].leaf) != 1)
+			return 0;
+		if (!ops[i].name.len)
+			ops[i].leaf = column_of_group(d->c, ops[i].leaf, role);
+		if (ops[i].leaf == PM_NONE)
 			return 0;
 	}
 	derived->name = pm_arena_printf(
-		arena, "%.*s%s", (int)d->name.len, (const char *)d->name.p, suffixes[role]);
-	derived->base = pm_arena_printf(arena, "%.*s", (int)d->name.len, (const char *)d->name.p);
-	derived->text = pm_bytes_of(text);
+		d->arena, "%.*s%s", (int)base.len, (const char *)base.p, suffixes[role]);
+	derived->base = pm_arena_printf(d->arena, "%.*s", (int)base.len, (const char *)base.p);
+	derived->text = text;
 	derived->role = role;
-	derived->formula = (struct pm_formula){d->formula.n, ops};
-	c->n_derived++;
+	derived->formula = (struct pm_formula){formula->n, ops};
+	d->c->n_derived++;
 	return derived->name && derived->base ? 0 : -ENOMEM;
 }
 
-int pmfs_derive(const struct pmfs_definitions *d, struct pm_arena *arena, struct pmfs_columns *c)
+/* Of the source: the name is the slug of its own. */
+static int add_own(struct deriving *d, const struct pm_derived *of)
 {
-	uint32_t n = d ? d->n : 0;
-	struct pmfs_derived *derived = pm_arena_array(arena, 2 * n, sizeof(*derived));
-	int r = derived ? 0 : -ENOMEM;
-	c->derived = derived;
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		if (is_taken(c, &d->items[i]))
-			continue;
-		r = add_side(&d->items[i], PM_ROLE_EXCLUSIVE, arena, c, &derived[c->n_derived]);
-		if (r == 0)
-			r = add_side(
-				&d->items[i], PM_ROLE_INCLUSIVE, arena, c, &derived[c->n_derived]);
+	struct pm_text text = {.p = NULL};
+	struct pm_metric named = {.name = of->name, .unit = of->unit};
+	int r = 0;
+	struct pm_bytes base = pmfs_metric_slug(&text, &named);
+	if (text.failed)
+		r = -ENOMEM;
+	else if (is_taken(d->c, base)) {
+		const char *other = pm_arena_printf(
+			d->arena, "%.*s_derived", (int)base.len, (const char *)base.p);
+		base = pm_bytes_of(other);
+		r = other ? 0 : -ENOMEM;
 	}
+	bool fits = r == 0 && !is_taken(d->c, base);
+	const char *said = pm_arena_printf(d->arena, "%.*s%s%.*s", (int)of->name.len,
+		(const char *)of->name.p, of->description.len ? ": " : "", (int)of->description.len,
+		(const char *)of->description.p);
+	if (!said)
+		r = -ENOMEM;
+	if (fits && r == 0 && of->own)
+		r = add_side(d, base, pm_bytes_of(said), of->own, PM_ROLE_EXCLUSIVE);
+	if (fits && r == 0 && of->inclusive)
+		r = add_side(d, base, pm_bytes_of(said), of->inclusive, PM_ROLE_INCLUSIVE);
+	pm_text_done(&text);
+	return r;
+}
+
+static int add_definition(struct deriving *d, const struct pmfs_definition *of)
+{
+	const char *text = pm_arena_printf(d->arena, "%.*s = %.*s", (int)of->name.len,
+		(const char *)of->name.p, (int)of->text.len, (const char *)of->text.p);
+	if (!text)
+		return -ENOMEM;
+	if (is_taken(d->c, of->name))
+		return 0;
+	int r = add_side(d, of->name, pm_bytes_of(text), &of->formula, PM_ROLE_EXCLUSIVE);
+	return r < 0 ? r
+		     : add_side(d, of->name, pm_bytes_of(text), &of->formula, PM_ROLE_INCLUSIVE);
+}
+
+int pmfs_derive(const struct pm_metrics *metrics, const struct pmfs_definitions *definitions,
+	struct pm_arena *arena, struct pmfs_columns *c)
+{
+	uint32_t n = definitions ? definitions->n : 0;
+	struct deriving d = {.arena = arena, .c = c};
+	d.derived = pm_arena_array(arena, 2 * ((size_t)n + metrics->n_derived), sizeof(*d.derived));
+	int r = d.derived ? 0 : -ENOMEM;
+	c->derived = d.derived;
+	for (uint32_t i = 0; r == 0 && i < metrics->n_derived; i++)
+		r = add_own(&d, &metrics->derived[i]);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = add_definition(&d, &definitions->items[i]);
 	return r;
 }
 
@@ -102,23 +167,21 @@ int pmfs_derive(const struct pmfs_definitions *d, struct pm_arena *arena, struct
 
 struct row {
 	const struct pmfs_columns *columns;
-	const double *numbers;       /* or NULL */
-	const struct pm_cell *cells; /* without them */
+	const double *numbers;
 	const struct pm_cell *derived;
 };
 
 static double value_of(const void *self, uint32_t leaf)
 {
 	const struct row *row = self;
-	if (leaf >= row->columns->n)
-		return pmfs_cell_number(&row->derived[leaf - row->columns->n]);
-	return row->numbers ? row->numbers[leaf] : pmfs_cell_number(&row->cells[leaf]);
+	return leaf < row->columns->n ? row->numbers[leaf]
+				      : pmfs_cell_number(&row->derived[leaf - row->columns->n]);
 }
 
-void pmfs_derived_cells(const struct pmfs_columns *c, const double *numbers,
-	const struct pm_cell *cells, struct pm_cell *derived)
+void pmfs_derived_cells(
+	const struct pmfs_columns *c, const double *numbers, struct pm_cell *derived)
 {
-	struct row row = {c, numbers, cells, derived};
+	struct row row = {c, numbers, derived};
 	for (uint32_t i = 0; i < c->n_derived; i++)
 		derived[i] = pmfs_cell(pm_formula_value(&c->derived[i].formula, value_of, &row));
 }
@@ -162,9 +225,9 @@ int pmfs_definitions_check(
 				return refuse(
 					c, d, "no metric is named", d->formula.ops[k].name, err);
 		r = refuse(c, d,
-			is_taken(c, d) ? "there is a metric named"
-				       : "own and inclusive costs cannot be mixed in",
-			is_taken(c, d) ? d->name : d->text, err);
+			is_taken(c, d->name) ? "there is a metric named"
+					     : "own and inclusive costs cannot be mixed in",
+			is_taken(c, d->name) ? d->name : d->text, err);
 	}
 	return r;
 }

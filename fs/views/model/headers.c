@@ -63,7 +63,7 @@ static int make_header(struct headers *m, const struct pmfs_columns *c, struct h
 	if (!names)
 		return -ENOMEM;
 	at = copy_names(names, 0, h->before);
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n_shown; i++) {
 		for (uint32_t k = 0; k < n_suffixes && i != h->skip; k++) {
 			names[at] = pm_arena_printf(
 				&m->arena, "%s%s", c->columns[i].name, h->suffixes[k]);

@@ -22,6 +22,7 @@ struct pmfs_column {
 	bool decreases; /* some costs are negative: differences, of which pictures and folded
 			   stacks show the increases */
 	bool fractions; /* folded stacks show them, too */
+	bool hidden;    /* only an input of derived columns: no table shows it */
 	uint32_t group; /* of struct pm_metric */
 	uint32_t pair;  /* the group's inclusive column for an exclusive one and vice versa, or
 			   PM_NONE */
@@ -46,7 +47,9 @@ struct pmfs_definition {
 	struct pm_formula formula; /* over stems of columns and names of earlier definitions */
 };
 
+/* What -o derive and -o metrics=all ask for beyond the columns of a profile. */
 struct pmfs_definitions {
+	bool all_metrics; /* those that are only inputs of derived metrics have columns, too */
 	uint32_t n;
 	struct pmfs_definition items[PM_LIMIT_DERIVED];
 };
@@ -69,6 +72,7 @@ struct pmfs_derived {
  */
 struct pmfs_columns {
 	uint32_t n;
+	uint32_t n_shown; /* of them; hidden ones come last */
 	const struct pmfs_column *columns;
 	const char *lead;    /* the primary quantity: cputime_sec; NULL: none */
 	uint32_t first_incl; /* its inclusive column, or PM_NONE */
@@ -89,7 +93,7 @@ struct pmfs_columns {
  */
 static inline bool pmfs_column_is_first(const struct pmfs_column *c)
 {
-	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
+	return !c->hidden && (c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE);
 }
 
 /*
@@ -235,8 +239,8 @@ int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
 
 /*
- * The same as cells, which are exact even for integers that do not fit into a double, and the
- * n_derived cells behind them.
+ * Those that are shown, as cells, which are exact even for integers that do not fit into a double,
+ * and the n_derived cells behind them.
  */
 int pmfs_run_row(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
@@ -260,6 +264,14 @@ void pmfs_set_self(struct pm_cell *cell, double own, double nested);
 
 /* The place of a metric's values in a row of metric columns and _self columns, or PM_NONE. */
 uint32_t pmfs_place_of(const struct pmfs_columns *c, uint32_t metric_id);
+
+/* The same in a row that is shown, without the hidden ones, or PM_NONE. */
+static inline uint32_t pmfs_shown_place(const struct pmfs_columns *c, uint32_t place)
+{
+	if (place < c->n_shown || place == PM_NONE)
+		return place;
+	return place < c->n ? PM_NONE : place - c->n + c->n_shown;
+}
 
 /* A stored value as a double, for calculations. */
 static inline double pmfs_value_number(const struct pm_value *value)
@@ -289,12 +301,9 @@ static inline struct pm_cell pmfs_cell(double value)
 /* The number in a cell, or NaN. */
 double pmfs_cell_number(const struct pm_cell *cell);
 
-/*
- * Fills the n_derived cells of a row: its metric columns have `numbers` or, if that is NULL,
- * `cells`.
- */
-void pmfs_derived_cells(const struct pmfs_columns *c, const double *numbers,
-	const struct pm_cell *cells, struct pm_cell *derived);
+/* Fills the n_derived cells of a row from the numbers in all of its columns; NaN: none. */
+void pmfs_derived_cells(
+	const struct pmfs_columns *c, const double *numbers, struct pm_cell *derived);
 
 /*
  * The frame's name as shown in `name` columns (not a legal directory name): its own, or

@@ -148,10 +148,11 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 void pmfs_list_stems(const struct pmfs_columns *c, struct pm_text *out)
 {
 	enum { ROOM = 420 };
-	for (uint32_t i = 0; i < c->n; i++) {
-		if (i > 0 && c->columns[i].group == c->columns[i - 1].group)
+	for (uint32_t i = 0, n = 0; i < c->n; i++) {
+		bool same = i > 0 && c->columns[i].group == c->columns[i - 1].group;
+		if (same || c->columns[i].hidden)
 			continue;
-		pm_text_str(out, i == 0 ? "there are " : ", ");
+		pm_text_str(out, n++ == 0 ? "there are " : ", ");
 		if (out->len + strlen(c->columns[i].base) > ROOM) {
 			pm_text_str(out, "… (see metrics.csv)");
 			return;
@@ -167,8 +168,9 @@ int pmfs_primary_by_name(
 {
 	struct pm_text stems = {.p = NULL};
 	for (uint32_t i = 0; i < c->n; i++)
-		if (strcmp(name, c->columns[i].name) == 0 ||
-			strcmp(name, c->columns[i].base) == 0) {
+		if (!c->columns[i].hidden &&
+			(strcmp(name, c->columns[i].name) == 0 ||
+				strcmp(name, c->columns[i].base) == 0)) {
 			*ret = c->columns[i].group;
 			return 0;
 		}

@@ -93,7 +93,7 @@ static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_
 			pmfs_add(&nested[c->self[k].own], of[c->self[k].own]);
 	}
 	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
-		pmfs_set_self(&cells[c->n + k], own[c->self[k].own], nested[c->self[k].own]);
+		pmfs_set_self(&cells[c->n_shown + k], own[c->self[k].own], nested[c->self[k].own]);
 	free(nested);
 	free(own);
 	return r;
@@ -103,20 +103,28 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 	struct pm_error *err)
 {
 	struct run run;
+	double *numbers = NULL;
 	int r = run_get(m, context, &run, err);
-	uint32_t n = r == 0 ? run.columns->n + (with_self ? run.columns->n_self : 0) : 0;
+	const struct pmfs_columns *c = run.columns;
+	uint32_t n = r == 0 ? c->n_shown + (with_self ? c->n_self : 0) : 0;
+	if (r == 0 && c->n_derived > 0 && !(numbers = pmfs_cells_new(c->n)))
+		r = pmfs_no_memory(err);
 	for (uint32_t i = 0; i < n; i++)
 		pm_set_empty(&cells[i]);
-	for (int64_t i = 0; i < run.n; i++) {
-		uint32_t column = pmfs_place_of(run.columns, run.values[i].metric);
-		if (column < n)
-			pmfs_set_value(&cells[column], &run.values[i]);
+	for (int64_t i = 0; r == 0 && i < run.n; i++) {
+		uint32_t column = pmfs_place_of(c, run.values[i].metric);
+		if (numbers && column < c->n)
+			numbers[column] = pmfs_value_number(&run.values[i]);
+		uint32_t place = pmfs_shown_place(c, column);
+		if (place < n)
+			pmfs_set_value(&cells[place], &run.values[i]);
 	}
 	run_done(&run);
-	if (r == 0 && with_self && run.columns->n_self > 0)
-		r = fill_self(m, run.columns, context, cells, err);
+	if (r == 0 && with_self && c->n_self > 0)
+		r = fill_self(m, c, context, cells, err);
 	if (r == 0)
-		pmfs_derived_cells(run.columns, NULL, cells, cells + n);
+		pmfs_derived_cells(c, numbers, cells + n);
+	free(numbers);
 	return r;
 }
 
@@ -138,10 +146,11 @@ int pmfs_run_self_cells(struct pmfs_model *m, uint32_t context, double *cells, s
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0 || (r = pmfs_run_cells(m, context, false, cells, err)) < 0 || c->n_self == 0)
 		return r;
-	struct pm_cell *row = malloc(((size_t)c->n + c->n_self + c->n_derived) * sizeof(*row));
+	struct pm_cell *row =
+		malloc(((size_t)c->n_shown + c->n_self + c->n_derived) * sizeof(*row));
 	r = row ? pmfs_run_row_with_self(m, context, row, err) : pmfs_no_memory(err);
 	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
-		cells[c->self[k].own] = pmfs_cell_number(&row[c->n + k]);
+		cells[c->self[k].own] = pmfs_cell_number(&row[c->n_shown + k]);
 	free(row);
 	return r;
 }

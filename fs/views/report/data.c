@@ -3,7 +3,7 @@
 void pmfs_report_cells(struct pmfs_report *r, const double *cells)
 {
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < r->columns->n; i++)
+	for (uint32_t i = 0; i < r->columns->n_shown; i++)
 		pm_json_f64(&r->json, cells[i]);
 	pm_json_close(&r->json, ']');
 }

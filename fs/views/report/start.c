@@ -24,7 +24,7 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_totals *total
 {
 	pm_json_key(&r->json, "columns");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < r->columns->n; i++) {
+	for (uint32_t i = 0; i < r->columns->n_shown; i++) {
 		const struct pmfs_column *c = &r->columns->columns[i];
 		const struct pm_metric *metric = c->flat ? c->flat : c->tree;
 		pm_json_open(&r->json, '{');

@@ -56,10 +56,10 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	*cells++ = id_cell(f, call->callee);
 	pmfs_set_known(cells++, call->calls, PMFS_UNCOUNTED);
 	const double *numbers = c->cells + (size_t)i * c->columns->n;
-	for (uint32_t k = 0; k < c->columns->n; k++)
+	for (uint32_t k = 0; k < c->columns->n_shown; k++)
 		if (k != c->columns->calls)
 			*cells++ = pmfs_cell(numbers[k]);
-	pmfs_derived_cells(c->columns, numbers, NULL, cells);
+	pmfs_derived_cells(c->columns, numbers, cells);
 	cells += c->columns->n_derived;
 	pmfs_set_known(cells++, call->line, 0);
 	*cells++ = pm_cell_lasting(c->tree->texts[call->file]);

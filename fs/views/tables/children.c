@@ -158,7 +158,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	if (r < 0)
 		return r;
 	cells[0] = pm_cell_u64(pm_tree_number(c->tree, child));
-	cells += 1 + c->columns->n + c->columns->n_derived;
+	cells += 1 + c->columns->n_shown + c->columns->n_derived;
 	cells[0] = share_cell(c, c->numbers);
 	pmfs_set_kind(&cells[1], pm_tree_frame(c->tree, child));
 	return set_entry(c, child, &cells[2], rows->scratch, err);

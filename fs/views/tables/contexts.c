@@ -54,7 +54,7 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	pm_set_u64(cells++, pm_tree_number(tree, context));
 	set_parent(cells++, tree, tree->parent[context]);
 	pm_set_u64(cells++, tree->depth[context]);
-	cells += c->columns->n + c->columns->n_self + c->columns->n_derived;
+	cells += c->columns->n_shown + c->columns->n_self + c->columns->n_derived;
 	pmfs_set_known(cells++, frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	pmfs_set_kind(cells++, frame);

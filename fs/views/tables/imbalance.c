@@ -114,7 +114,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 			return r;
 	} while (r == 0);
 	*cells++ = pm_cell_u64(pm_tree_number(s->tree, context));
-	for (uint32_t i = 0; i < s->columns->n; i++)
+	for (uint32_t i = 0; i < s->columns->n_shown; i++)
 		cells = spread_cells(&s->spreads[i], cells);
 	cells = work_cells(&reading->work[context], pmfs_is_waiting(reading->categories[context]),
 		s->peers, s->threads, cells);
@@ -158,7 +158,7 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 			some |= spreads[i].n > 0;
 	} while (!some);
 	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < f->columns->n_shown; i++)
 		cells = spread_cells(&spreads[i], cells);
 	cells = work_cells(&s->work[row], pmfs_is_waiting(f->category[f->function[row]]), s->peers,
 		threads, cells);

@@ -13,7 +13,8 @@ static int render_number(const struct pm_doc *doc, struct pm_text *out, struct p
 	int r = pmfs_model_columns(m, &columns, err);
 	if (r < 0)
 		return r;
-	struct pm_cell *cells = calloc((size_t)columns->n + columns->n_derived + 1, sizeof(*cells));
+	struct pm_cell *cells =
+		calloc((size_t)columns->n_shown + columns->n_derived + 1, sizeof(*cells));
 	if (!cells)
 		return pmfs_no_memory(err);
 	r = pmfs_run_row(m, (uint32_t)doc->text.a, cells, err);

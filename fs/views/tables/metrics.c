@@ -8,7 +8,7 @@ static const char *column_name(const struct pmfs_columns *c, const struct pm_met
 	uint32_t column = pmfs_column_of(c, metric->id, false);
 	if (column == PM_NONE)
 		column = pmfs_column_of(c, metric->id, true);
-	return column == PM_NONE ? "" : c->columns[column].name;
+	return column == PM_NONE || c->columns[column].hidden ? "" : c->columns[column].name;
 }
 
 static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

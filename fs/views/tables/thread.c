@@ -34,7 +34,8 @@ struct profile_rows {
 	struct pm_map nested_of; /* context → place */
 	double *nested;
 	size_t n_nested, room_nested;
-	double *own; /* of the context at hand, n_self */
+	double *own;     /* of the context at hand, n_self */
+	double *numbers; /* the same, of all columns; NULL if nothing is derived from them */
 };
 
 static void profile_done(struct pm_rows *rows)
@@ -45,6 +46,7 @@ static void profile_done(struct pm_rows *rows)
 	pm_map_done(&p->nested_of);
 	free(p->nested);
 	free(p->own);
+	free(p->numbers);
 	free(p);
 }
 
@@ -125,6 +127,8 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 	if (r < 0 || (r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
 		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
+	if (p->columns->n_derived > 0 && !(p->numbers = pmfs_cells_new(p->columns->n)))
+		return pmfs_no_memory(err);
 	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
 	r = find_nested(p, m, of, err);
 	if (r < 0)
@@ -159,27 +163,32 @@ static void set_selfs(struct profile_rows *p, uint32_t context, struct pm_cell *
 static int next_context(
 	struct profile_rows *p, struct pm_cell *cells, uint32_t *ret, struct pm_error *err)
 {
+	const struct pmfs_columns *c = p->columns;
 	const struct pm_value *v;
 	uint32_t context = PM_NONE;
 	int r = pmfs_values_peek(&p->values, &v, err);
 	while (r > 0 && context == PM_NONE) {
 		uint64_t number = v->context;
 		context = pm_tree_find(p->tree, number);
-		for (uint32_t i = 0; i < p->columns->n + p->columns->n_self; i++)
+		for (uint32_t i = 0; i < c->n_shown + c->n_self; i++)
 			pm_set_empty(&cells[i]);
+		for (uint32_t i = 0; p->numbers && i < c->n; i++)
+			p->numbers[i] = NAN;
 		do {
-			uint32_t column = pmfs_place_of(p->columns, v->metric);
-			if (column != PM_NONE)
-				pmfs_set_value(&cells[column], v);
+			uint32_t column = pmfs_place_of(c, v->metric);
+			uint32_t place = pmfs_shown_place(c, column);
+			if (place != PM_NONE)
+				pmfs_set_value(&cells[place], v);
+			if (p->numbers && column < c->n)
+				p->numbers[column] = pmfs_value_number(v);
 			note_own(p, v);
 			pmfs_values_step(&p->values);
 			r = pmfs_values_peek(&p->values, &v, err);
 		} while (r > 0 && v->context == number);
-		set_selfs(p, context, cells + p->columns->n);
+		set_selfs(p, context, cells + c->n_shown);
 	}
 	if (r >= 0 && context != PM_NONE)
-		pmfs_derived_cells(
-			p->columns, NULL, cells, cells + p->columns->n + p->columns->n_self);
+		pmfs_derived_cells(c, p->numbers, cells + c->n_shown + c->n_self);
 	*ret = context;
 	return r < 0 ? r : context != PM_NONE;
 }
@@ -194,7 +203,7 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	rows->at = p->values.at;
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
 	pm_set_u64(cells, pm_tree_number(p->tree, context));
-	cells += 1 + p->columns->n + p->columns->n_self + p->columns->n_derived;
+	cells += 1 + p->columns->n_shown + p->columns->n_self + p->columns->n_derived;
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));

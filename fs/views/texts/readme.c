@@ -230,7 +230,7 @@ static int add_percentiles(const struct recipes *c, struct pm_error *err)
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", $%u / 1e9, $NF }' functions.tsv "
 		"| sort -gr | head\n",
-		2 + c->columns->n + c->columns->n_derived + 3);
+		2 + c->columns->n_shown + c->columns->n_derived + 3);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static void add_threads(const struct recipes *c)
 /* Of calls that lose the same on one thread, the deepest: a chain is shown once. */
 static void add_imbalance(const struct recipes *c, bool waiting)
 {
-	unsigned threads = 2 + 4 * c->columns->n; /* the column */
+	unsigned threads = 2 + 4 * c->columns->n_shown; /* the column */
 	ask(c,
 		waiting ? "Who waits most, and where? (max - mean, thread_id, context_id)"
 			: "Where is work spread unevenly? (max - mean of work, thread_id that has most, context_id)");

@@ -490,7 +490,7 @@ static void choose_columns(struct annotated *a)
 	const double *cells;
 	uint32_t begin = a->file == PM_NONE ? 0 : pmfs_lines_find(a->lines, a->file, a->first);
 	for (a->at = begin; (line = peek(a, &cells)) != NULL; a->at++)
-		for (uint32_t i = 0; i < a->lines->columns->n; i++)
+		for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
 			a->shown[i] = a->shown[i] || cells[i] == cells[i];
 	a->at = begin;
 }
@@ -507,7 +507,7 @@ static void add_number(struct pm_text *out, double value)
 
 static void add_header(const struct annotated *a, struct pm_text *out)
 {
-	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+	for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
 		if (a->shown[i])
 			pm_text_printf(
 				out, "%*s ", NUMBER_WIDTH, a->lines->columns->columns[i].name);
@@ -520,7 +520,7 @@ static void add_header(const struct annotated *a, struct pm_text *out)
 static unsigned indent_of(const struct annotated *a)
 {
 	unsigned n = LINE_WIDTH + 2 + (NUMBER_WIDTH + 1) * a->calls;
-	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+	for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
 		n += (NUMBER_WIDTH + 1) * a->shown[i];
 	return n;
 }
@@ -545,7 +545,7 @@ static void add_line(
 	const double *cells = NULL;
 	const struct pm_line *line = peek(a, &cells);
 	bool known = line && line->line == number;
-	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+	for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
 		if (a->shown[i])
 			add_number(out, known ? cells[i] : NAN);
 	a->at += known;

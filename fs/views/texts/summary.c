@@ -81,7 +81,7 @@ static void add_others(
 	struct pm_text one = {.p = NULL};
 	uint32_t n = 0;
 	size_t width = 0;
-	for (uint32_t i = 1; i < c->n; i++) {
+	for (uint32_t i = 1; i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->group == c->columns[0].group || totals->of[i] == 0 ||
 			column->group == c->columns[i - 1].group || n++ >= MOST)
@@ -117,7 +117,7 @@ static void add_derived(
 		out->failed = true;
 		return;
 	}
-	pmfs_derived_cells(c, totals->of, NULL, cells);
+	pmfs_derived_cells(c, totals->of, cells);
 	for (uint32_t i = 0; i < c->n_derived; i++) {
 		const struct pmfs_derived *derived = &c->derived[i];
 		if (cells[i].kind == PM_CELL_EMPTY ||
@@ -146,7 +146,7 @@ static void add_derived(
 static void add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 	const struct pmfs_totals *totals, bool chosen)
 {
-	if (c->n == 0)
+	if (c->n_shown == 0)
 		return;
 	pm_text_str(out, "total    ");
 	add_amount(out, &c->columns[0], totals->of[0]);
@@ -985,7 +985,7 @@ static int add_thread_totals(
 	if (!cells)
 		return pmfs_no_memory(err);
 	r = pmfs_thread_totals(m, thread, cells, err);
-	for (uint32_t i = 0, shown = 0; r == 0 && i < c->n && shown < MOST; i++) {
+	for (uint32_t i = 0, shown = 0; r == 0 && i < c->n_shown && shown < MOST; i++) {
 		if (isnan(cells[i]))
 			continue;
 		pm_text_str(out, shown++ ? "         " : "total    ");

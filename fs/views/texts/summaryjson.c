@@ -118,7 +118,7 @@ static void add_totals(struct sum *s)
 	pm_json_text(&s->j, pm_bytes_of(c->lead));
 	pm_json_key(&s->j, "totals");
 	pm_json_open(&s->j, '{');
-	for (uint32_t i = 0, shown = 0; i < c->n && shown < MOST_TOTALS; i++) {
+	for (uint32_t i = 0, shown = 0; i < c->n_shown && shown < MOST_TOTALS; i++) {
 		bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
 		if (!first || s->totals->of[i] == 0)
 			continue;
