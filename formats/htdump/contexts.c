@@ -43,6 +43,7 @@ static int lane_make(void *context, uint32_t i, void *result)
 	struct htd_lane_walk *w = result;
 	size_t n = b->c->s->n_threads;
 	w->durations.most = pm_durations_most / (n < MOST_SHARES ? n : MOST_SHARES);
+	w->wanted = b->c->wanted;
 	return htd_lane_walk(w, b->c->s, i, &b->c->mapped);
 }
 
@@ -132,6 +133,9 @@ static int paths_take(struct builder *b, uint32_t thread, struct htd_lane_walk *
 		extent->max = path->max > extent->max ? path->max : extent->max;
 		r = pm_callcosts_add(&b->c->costs,
 			&(struct pm_callcost){thread, rank, path->calls, path->incl, path->excl});
+		if (r == 0 && w->amounts)
+			r = htd_amounts_take(
+				b->c, thread, rank, &w->amounts[(size_t)i * b->c->wanted->n]);
 	}
 	for (size_t i = 0; r == 0 && i < w->lane.n_opens; i++)
 		w->lane.opens[i].context = steps[w->lane.opens[i].context].path;
@@ -168,7 +172,8 @@ static int index_take(struct builder *b, const uint32_t *index)
 		for (size_t i = 0; i < c->lanes[thread].n_opens; i++)
 			c->lanes[thread].opens[i].context =
 				index[c->lanes[thread].opens[i].context];
-	return pm_callcosts_freeze(&c->costs, index, n_threads, c->tree->n_contexts);
+	int r = pm_callcosts_freeze(&c->costs, index, n_threads, c->tree->n_contexts);
+	return r < 0 || !c->wanted->n ? r : htd_amounts_freeze(c, index);
 }
 
 /* ---- labels ---- */
@@ -269,7 +274,8 @@ int htd_children_build(struct pm_map *ret, const struct htd_calls *c)
 	return 0;
 }
 
-int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err)
+int htd_calls_build(struct htd_calls *c, const struct htd_stream *s,
+	const struct htd_wanted *wanted, struct pm_error *err)
 {
 	struct builder b = {.c = c, .tree = pm_tree_builder_new()};
 	const struct pm_pipeline lanes = {
@@ -281,6 +287,7 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 		.context = &b,
 	};
 	c->s = s;
+	c->wanted = wanted;
 	c->labels.mapped = &c->mapped;
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
 	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
@@ -309,6 +316,8 @@ void htd_calls_done(struct htd_calls *c)
 	htd_labels_done(&c->labels);
 	htd_mapped_done(&c->mapped);
 	pm_callcosts_done(&c->costs);
+	pm_costs_done(&c->all);
+	free(c->amounts);
 	pm_tree_free(c->tree);
 	*c = (struct htd_calls){.s = NULL};
 }

@@ -28,11 +28,14 @@ static bool holds_events(const struct htd_stream *s)
 
 /*
  * A stream that begins with a class description has at least that event. Anything else (if the
- * format was forced), and short streams, are read now.
+ * format was forced), short streams, and those whose fields are asked for, are read now.
  */
-static int opened_fill(struct htd_opened *src, struct pm_error *err)
+static int opened_fill(struct htd_opened *src, const char *values, struct pm_error *err)
 {
 	struct htd_stream *s = &src->stream;
+	int r = values ? htd_wanted_init(&src->wanted, values, err) : 0;
+	if (r < 0)
+		return r;
 	s->bytes = src->input.bytes;
 	if (src->input.fd >= 0) {
 		if (pm_watch_init(&src->watch, &src->input.stamp, true) < 0)
@@ -47,14 +50,14 @@ static int opened_fill(struct htd_opened *src, struct pm_error *err)
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
 		return pm_error_set(
 			err, -ENOTSUP, src->input.name, PM_NO_OFFSET, "is larger than 16 TiB");
-	if (described && s->bytes.len > HEAD_BYTES)
+	if (described && s->bytes.len > HEAD_BYTES && !values)
 		return 0;
-	int r = htd_scan_get(src, err);
+	r = htd_scan_get(src, err);
 	if (r == 0 && !holds_events(s))
 		r = pm_error_set(err, -EINVAL, src->input.name, 0,
 			"contains no readable event; a HawkTracer stream with class descriptions was "
 			"expected");
-	return r;
+	return r < 0 || !values ? r : htd_wanted_check(&src->wanted, s, src->input.name, err);
 }
 
 static void opened_free(struct htd_opened *src)
@@ -64,13 +67,15 @@ static void opened_free(struct htd_opened *src)
 	htd_calls_done(&src->calls);
 	htd_segments_free(src->segments);
 	htd_scan_done(src);
+	htd_wanted_done(&src->wanted);
 	pm_arena_done(&src->arena);
 	pm_input_close(&src->input);
 	pm_watch_done(&src->watch);
 	free(src);
 }
 
-int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_error *err)
+int htd_opened_new(
+	struct pm_input *input, const char *values, struct pm_profile *ret, struct pm_error *err)
 {
 	struct htd_opened *src = calloc(1, sizeof(*src));
 	if (!src) {
@@ -83,7 +88,7 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->children_lazy = src->percentiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	int r = opened_fill(src, err);
+	int r = opened_fill(src, values, err);
 	if (r < 0) {
 		opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
@@ -96,12 +101,11 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	struct pm_profile *ret, struct pm_error *err)
 {
 	struct pm_input input;
-	(void)options;
 	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
 	int r = pm_input_take(&input, fd, pm_path_name(c->path), err);
-	return r < 0 ? r : htd_opened_new(&input, ret, err);
+	return r < 0 ? r : htd_opened_new(&input, options->values, ret, err);
 }
 
 static void format_close(struct pm_profile *p)
@@ -112,6 +116,7 @@ static void format_close(struct pm_profile *p)
 const struct pm_format htd_format = {
 	.name = "htdump",
 	.summary = "HawkTracer event stream, releases 0.3 to 0.11 and the design text's layout",
+	.takes_values = true,
 	.probe = probe,
 	.open = format_open,
 	.close = format_close,

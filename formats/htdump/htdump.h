@@ -7,6 +7,7 @@
 #define PROFMOUNT_HTDUMP_HTDUMP_H
 
 #include "formats/common/callcosts.h"
+#include "formats/common/costs.h"
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
 #include "formats/common/paths.h"
@@ -151,6 +152,66 @@ uint32_t htd_labels_find_often(const struct htd_labels *l, struct htd_lasting *s
 /* The label with this text; a copy is added if it is new. */
 uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text);
 
+/* ---- numbers of calls that are quantities: -o values (values.c) ---- */
+
+/* What is asked for; n = 0: nothing. */
+struct htd_wanted {
+	uint32_t n;
+	struct pm_strtab names;
+	struct pm_metrics metrics; /* of calls, then inclusive and own of each field */
+	struct pm_arena arena;
+};
+
+/* A sum of numbers, if there are any: an integer, or a double where it must be. */
+struct htd_amount {
+	bool known, real;
+	union {
+		int64_t i;
+		double f;
+	};
+};
+
+/* Where the fields are in events of a plan: the last one. */
+struct htd_wanted_places {
+	const struct htd_plan *plan;
+	uint32_t at[PM_LIMIT_COUNTER_FIELDS];
+};
+
+/* The own sum of a field on a path of a thread. */
+struct htd_path_amount {
+	uint32_t thread, context; /* a rank until the tree is frozen */
+	uint32_t field;
+	struct htd_amount amount;
+};
+
+/* `fields` has `,` between names. -EINVAL, or -ENOMEM; end with htd_wanted_done in any case. */
+int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *err);
+void htd_wanted_done(struct htd_wanted *w);
+
+/* After the scan: -EINVAL if no class of calls has one of them as a number. */
+int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, const char *file,
+	struct pm_error *err);
+
+/* Beyond 64 bits, and with a real number, it becomes a double. */
+void htd_amount_add(struct htd_amount *to, const struct htd_amount *more);
+
+/* The numbers of a call, w->n of them. `places` is zeroed before the first one. */
+void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *places,
+	const struct htd_event *e, struct htd_amount *ret);
+
+struct htd_calls;
+
+/* Takes over those of a path, thread by thread. 0 or -ENOMEM. */
+int htd_amounts_take(
+	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct htd_amount *of_path);
+
+/* Once the tree and the costs of calls are frozen: fills `all`. 0 or -ENOMEM. */
+int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index);
+
+/* As run_costs of pm_profile_ops. */
+int64_t htd_all_of_run(
+	const struct htd_calls *c, uint32_t context, struct pm_value *ret, size_t room);
+
 /* ---- lanes: the calls of one thread, independent of other threads (lane.c) ---- */
 
 /* A call that is open at some mark. Marks share these; each refers to its parent. */
@@ -186,13 +247,17 @@ struct htd_lane_walk {
 	struct pm_paths tree; /* of the walk's labels; the lane's n_contexts paths, by first call */
 	struct htd_path *paths;
 	size_t path_room;
+	const struct htd_wanted *wanted; /* set by the caller */
+	struct htd_amount *amounts;      /* wanted->n a path */
+	size_t amount_room;
 	struct htd_labels labels;
 	struct pm_durations durations; /* by label of the walk */
 	uint64_t overlapping;          /* calls that begin in another one and end after it */
 };
 
 /*
- * Walks the calls of the stream's thread i; `w` is zeroed before, but for durations.most. 0, -EIO
+ * Walks the calls of the stream's thread i; `w` is zeroed before, but for durations.most and
+ * wanted. 0, -EIO
  * if the file has changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any
  * case.
  */
@@ -253,11 +318,16 @@ struct htd_calls {
 	struct htd_lane *lanes; /* s->n_threads */
 	struct pm_tree *tree;
 	struct pm_callcosts costs;
+	const struct htd_wanted *wanted;
+	struct htd_path_amount *amounts; /* while building */
+	size_t n_amounts, amount_room;
+	struct pm_costs all;  /* if anything is wanted: those of calls, too */
 	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
 
 /* Zeroed before; free with htd_calls_done, even after a failure. */
-int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err);
+int htd_calls_build(struct htd_calls *c, const struct htd_stream *s,
+	const struct htd_wanted *wanted, struct pm_error *err);
 void htd_calls_done(struct htd_calls *c);
 
 /*
@@ -314,6 +384,7 @@ struct htd_opened {
 	struct pm_watch watch;
 	struct pm_input input;
 	struct htd_stream stream;
+	struct htd_wanted wanted;
 	struct pm_damage_list damage_list;
 	struct pm_damages damages;
 	struct pm_arena arena;
@@ -341,8 +412,12 @@ static inline struct htd_opened *htd_opened_of(const struct pm_profile *p)
 	return p->self;
 }
 
-/* format.c: opens a stream; takes ownership of the input, even on failure. */
-int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
+/*
+ * format.c: opens a stream; takes ownership of the input, even on failure. `values`: see struct
+ * pm_open_options.
+ */
+int htd_opened_new(
+	struct pm_input *input, const char *values, struct pm_profile *ret, struct pm_error *err);
 
 /*
  * parts.c: reads the whole stream on first need. `stream`, `sheets`, `counters` and `threads` must

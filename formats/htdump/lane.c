@@ -27,6 +27,8 @@ struct walker {
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* the calls since the last mark; HTD_MARK of them, as below */
 	struct pm_duration *durations; /* by label of the walk */
+	struct htd_amount *amounts;    /* if any are wanted: of the same calls */
+	struct htd_wanted_places places;
 	uint32_t n_steps;
 	struct pm_text scratch;
 	struct frame *stack;
@@ -98,6 +100,9 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	if (k->depth == PM_LIMIT_DEPTH)
 		return -ENOTSUP;
 	step_add(k, duration, label);
+	if (k->amounts)
+		htd_amounts_read(k->w->wanted, &k->places, e,
+			&k->amounts[(size_t)(k->n_steps - 1) * k->w->wanted->n]);
 	k->stack[k->depth++] = (struct frame){.start = start,
 		.duration = duration,
 		.self = htd_self_at_first(duration),
@@ -107,12 +112,28 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	return 0;
 }
 
+/* Adds up the numbers of the calls since the last mark; `known` paths have sums. */
+static int amounts_take(struct walker *k, uint32_t known)
+{
+	struct htd_lane_walk *w = k->w;
+	uint32_t n = w->wanted->n;
+	if (pm_list_room(&w->amounts, w->tree.n, &w->amount_room, n * sizeof(*w->amounts)) < 0)
+		return -ENOMEM;
+	memset(w->amounts + (size_t)known * n, 0,
+		(size_t)(w->tree.n - known) * n * sizeof(*w->amounts));
+	for (uint32_t i = 0; i < k->n_steps; i++)
+		for (uint32_t field = 0; field < n; field++)
+			htd_amount_add(&w->amounts[(size_t)k->steps[i].path * n + field],
+				&k->amounts[(size_t)i * n + field]);
+	return 0;
+}
+
 /* Looks up the paths of the calls since the last mark, and adds these calls up. */
 static int steps_take(struct walker *k)
 {
 	struct htd_lane_walk *w = k->w;
 	const struct pm_measured paths = {w->paths, w->path_room, sizeof(*w->paths)};
-	uint32_t known = w->tree.n;
+	uint32_t known = w->tree.n, before = known;
 	if (pm_steps_take(&w->tree, &k->guesses, k->steps, k->n_steps, &paths) < 0 ||
 		pm_list_room(&w->paths, w->tree.n, &w->path_room, sizeof(*w->paths)) < 0)
 		return -ENOMEM;
@@ -127,7 +148,8 @@ static int steps_take(struct walker *k)
 		if (caller != PM_NONE)
 			w->paths[caller].excl -= k->durations[i].ns;
 	}
-	if (pm_durations_add_all(&w->durations, k->durations, k->n_steps) < 0)
+	if (pm_durations_add_all(&w->durations, k->durations, k->n_steps) < 0 ||
+		(k->amounts && amounts_take(k, before) < 0))
 		return -ENOMEM;
 	for (size_t i = k->depth; i-- > 0 && k->stack[i].step != PM_NONE;) {
 		struct frame *f = &k->stack[i];
@@ -199,8 +221,11 @@ static int walker_init(struct walker *k)
 {
 	k->steps = malloc(HTD_MARK * sizeof(*k->steps));
 	k->durations = malloc(HTD_MARK * sizeof(*k->durations));
+	uint32_t wanted = k->w->wanted->n;
+	if (wanted)
+		k->amounts = malloc((size_t)HTD_MARK * wanted * sizeof(*k->amounts));
 	int r = pm_paths_init(&k->w->tree, PM_LIMIT_ITEMS);
-	return k->steps && k->durations ? r : -ENOMEM;
+	return k->steps && k->durations && (k->amounts || !wanted) ? r : -ENOMEM;
 }
 
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
@@ -222,6 +247,7 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	pm_guesses_done(&k.guesses);
 	free(k.steps);
 	free(k.durations);
+	free(k.amounts);
 	pm_text_done(&k.scratch);
 	free(k.stack);
 	return r;
@@ -239,6 +265,7 @@ void htd_lane_walk_done(struct htd_lane_walk *w)
 	htd_lane_done(&w->lane);
 	pm_paths_done(&w->tree);
 	free(w->paths);
+	free(w->amounts);
 	htd_labels_done(&w->labels);
 	pm_durations_done(&w->durations);
 }

@@ -17,9 +17,9 @@ static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct p
 
 static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
-	(void)p;
+	const struct htd_wanted *w = &htd_opened_of(p)->wanted;
 	(void)err;
-	*ret = &pm_callcosts_metrics;
+	*ret = w->n ? &w->metrics : &pm_callcosts_metrics;
 	return 0;
 }
 
@@ -28,7 +28,10 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_opened_of(p), &c, err);
-	return r < 0 ? r : pm_callcosts_of_run(&c->costs, context, ret, room);
+	if (r < 0)
+		return r;
+	return c->wanted->n ? htd_all_of_run(c, context, ret, room)
+			    : pm_callcosts_of_run(&c->costs, context, ret, room);
 }
 
 static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
@@ -36,7 +39,12 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_opened_of(p), &c, err);
-	return r < 0 ? r : pm_callcosts_values(&c->costs, of, first, ret, room);
+	if (r < 0)
+		return r;
+	if (!c->wanted->n)
+		return pm_callcosts_values(&c->costs, of, first, ret, room);
+	return of.what == PM_OF_THREAD ? pm_costs_of_thread(&c->all, of.index, first, ret, room)
+				       : pm_costs_of_context(&c->all, of.index, first, ret, room);
 }
 
 /* ---- threads ---- */
@@ -80,7 +88,8 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 		return r;
 	const struct htd_lane *lane = &c->lanes[thread];
 	*ret = (struct pm_thread_counts){.contexts = lane->n_contexts,
-		.values = (uint64_t)lane->n_contexts * PM_CALLS_N_METRICS,
+		.values = c->wanted->n ? pm_costs_counts(&c->all, thread).values
+				       : (uint64_t)lane->n_contexts * PM_CALLS_N_METRICS,
 		.last_ns = lane->end == UINT64_MAX ? 0 : lane->end};
 	return 0;
 }

@@ -70,7 +70,7 @@ static int calls_build(void *context, struct pm_error *err)
 	int r = htd_scan_get(src, err);
 	if (r < 0)
 		return r;
-	r = htd_calls_build(&src->calls, &src->stream, err);
+	r = htd_calls_build(&src->calls, &src->stream, &src->wanted, err);
 	if (r < 0)
 		htd_calls_done(&src->calls);
 	return r;

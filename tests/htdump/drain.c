@@ -11,6 +11,12 @@
 
 int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_error *err)
 {
+	return stream_open_values(p, n, NULL, ret, err);
+}
+
+int stream_open_values(const uint8_t *p, size_t n, const char *values, struct pm_profile *ret,
+	struct pm_error *err)
+{
 	uint8_t *copy = n ? malloc(n) : NULL;
 	struct pm_input input = {
 		.bytes = {copy, n}, .name = strdup("stream"), .fd = -1, .slot = -1};
@@ -18,7 +24,7 @@ int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_er
 		memcpy(copy, p, n);
 	*ret = (struct pm_profile){.self = NULL};
 	*err = (struct pm_error){.code = 0};
-	return htd_opened_new(&input, ret, err);
+	return htd_opened_new(&input, values, ret, err);
 }
 
 extern const struct pm_format htd_format;

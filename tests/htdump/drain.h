@@ -11,6 +11,10 @@
 int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_error *err);
 void stream_close(struct pm_profile *p);
 
+/* The same with -o values: fields with `,` between them. */
+int stream_open_values(const uint8_t *p, size_t n, const char *values, struct pm_profile *ret,
+	struct pm_error *err);
+
 /*
  * Reads everything through the seam and checks what must hold whatever the input is. Returns
  * NULL, or what does not hold.

@@ -1,6 +1,8 @@
 /* Nesting, labels, time order and costs of calls. */
 #include "tests/htdump/test.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -456,6 +458,128 @@ static void test_deep_calls_keep_their_self_times_across_marks(void **state)
 	free(calls);
 }
 
+static void io_call(struct htdw *w, uint32_t thread, uint64_t start, uint64_t duration,
+	int64_t bytes, double rate)
+{
+	htdw_event_at(w, HTDW_OWN, start, w->id++);
+	htdw_number(w, duration, 8);
+	htdw_number(w, thread, 4);
+	htdw_number(w, (uint64_t)bytes, 8);
+	htdw_real(w, rate, 8);
+	htdw_text(w, "read");
+}
+
+/* root calls read on one thread; on the other one there is too much for 64 bits. */
+static void io_calls(struct htdw *w)
+{
+	htdw_begin(w, false, false);
+	htdw_klass(w, HTDW_OWN, "Io", 6);
+	htdw_field(w, HTDW_OWN, "HT_Event", "base", 0, HTDW_STRUCT);
+	htdw_field(w, HTDW_OWN, "uint64_t", "duration", 8, HTDW_UNSIGNED);
+	htdw_field(w, HTDW_OWN, "uint32_t", "thread_id", 4, HTDW_UNSIGNED);
+	htdw_field(w, HTDW_OWN, "int64_t", "bytes", 8, HTDW_INTEGER);
+	htdw_field(w, HTDW_OWN, "double", "rate", 8, HTDW_DOUBLE);
+	htdw_field(w, HTDW_OWN, "const char*", "label", 8, HTDW_STRING);
+	io_call(w, 1, T + 10, 20, 10, 1.5);
+	io_call(w, 1, T + 12, 5, -2, 0);
+	io_call(w, 1, T + 40, 5, -4, 0.25);
+	htdw_call_text(w, 1, T, 100, "root");
+	io_call(w, 2, T, 5, INT64_MAX, NAN);
+	io_call(w, 2, T + 10, 5, 1, INFINITY);
+}
+
+/* Appends `metric=value ` of each, those of calls apart. */
+static void show_values(struct pm_text *out, const struct pm_value *values, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		const struct pm_value *v = &values[i];
+		if (v->metric < PM_CALLS_N_METRICS)
+			continue;
+		pm_text_printf(out, "%u=", v->metric);
+		if (v->whole)
+			pm_text_i64(out, v->i);
+		else
+			pm_text_printf(out, "%g", v->f);
+		pm_text_char(out, ' ');
+	}
+}
+
+static void test_numbers_of_calls_are_quantities(void **state)
+{
+	static const char *const of_run[] = {"0 root 3=4 5=1.75 ", "1 read 3=4 4=6 5=1.75 6=1.75 ",
+		"2 read 3=-2 4=-2 5=0 6=0 ", "0 read 3=9.22337e+18 4=9.22337e+18 "};
+	static const char *const of_thread[] = {
+		"5=1.75 3=4 5=1.75 6=1.75 3=4 4=6 5=0 6=0 3=-2 4=-2 ", /* integers last */
+		"3=9.22337e+18 4=9.22337e+18 "};
+	struct htdw w = {.p = NULL};
+	struct pm_profile p;
+	struct pm_error err;
+	struct pm_text text = {.p = NULL};
+	const struct pm_tree *tree;
+	const struct pm_metrics *metrics;
+	struct pm_value values[32];
+	io_calls(&w);
+	assert_int_equal(stream_open_values(w.p, w.len, "bytes,rate", &p, &err), 0);
+	assert_int_equal(p.ops->metrics(&p, &metrics, NULL), 0);
+	assert_int_equal(metrics->n, 7);
+	assert_true(pm_bytes_equal(metrics->metrics[6].name, pm_bytes_of("rate")));
+	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
+	assert_int_equal(tree->n_contexts, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct pm_bytes name = tree->texts[pm_tree_frame(tree, i)->name];
+		pm_text_clear(&text);
+		pm_text_printf(
+			&text, "%u %.*s ", tree->depth[i], (int)name.len, (const char *)name.p);
+		show_values(&text, values, p.ops->run_costs(&p, i, values, 32, NULL));
+		pm_text_char(&text, '\0');
+		assert_string_equal(text.p, of_run[i]);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		pm_text_clear(&text);
+		show_values(&text, values,
+			p.ops->values(&p, (struct pm_values_of){PM_OF_THREAD, i, false}, 0, values,
+				32, NULL));
+		pm_text_char(&text, '\0');
+		assert_string_equal(text.p, of_thread[i]);
+	}
+	assert_null(stream_drain(&p));
+	stream_close(&p);
+	assert_int_equal(stream_open_values(w.p, w.len, "bytes,size", &p, &err), -EINVAL);
+	assert_string_equal(err.text,
+		"no call has a number `size`, for -o values; there are: duration, thread_id, bytes, "
+		"rate");
+	assert_int_equal(stream_open_values(w.p, w.len, ",", &p, &err), -EINVAL);
+	pm_text_done(&text);
+	htdw_done(&w);
+}
+
+/* The same stack across the calls between two marks, more threads than one. */
+static void test_numbers_of_many_calls(void **state)
+{
+	enum { N = 3000 };
+	struct htdw w = {.p = NULL};
+	struct pm_profile p;
+	struct pm_error err;
+	struct pm_value values[8];
+	io_calls(&w);
+	for (uint64_t i = 0; i < N; i++)
+		io_call(&w, 1 + i % 3, T + 1000 + 10 * i, 5, 7, 0);
+	assert_int_equal(stream_open_values(w.p, w.len, "bytes", &p, &err), 0);
+	const struct pm_tree *tree;
+	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
+	uint32_t read = 0;
+	while (tree->depth[read] != 0 ||
+		!pm_bytes_equal(tree->texts[pm_tree_frame(tree, read)->name], pm_bytes_of("read")))
+		read++;
+	int64_t n = p.ops->values(
+		&p, (struct pm_values_of){PM_OF_CONTEXT, read, false}, 0, values, 8, NULL);
+	assert_true(n >= 5);
+	assert_int_equal(values[4].metric, 4);
+	assert_int_equal(values[4].i, 7 * N / 3);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +598,8 @@ int main(void)
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
 		cmocka_unit_test(test_shuffled_calls_are_in_time_order),
 		cmocka_unit_test(test_deep_calls_keep_their_self_times_across_marks),
+		cmocka_unit_test(test_numbers_of_calls_are_quantities),
+		cmocka_unit_test(test_numbers_of_many_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

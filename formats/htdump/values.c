@@ -1,0 +1,335 @@
+/*
+ * Numbers in calls that are quantities of their own (-o values): the walk over a thread's calls
+ * adds them up by path; here they get contexts and inclusive sums. With them all costs are kept in
+ * one list (pm_costs), so that the values of a context come one after the other.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/search.h"
+#include "formats/common/work.h"
+#include "formats/htdump/htdump.h"
+
+enum { METRICS_OF_FIELD = 2, MOST_SHOWN = 32, BATCH = 3 * 256 };
+
+/* ---- what is asked for ---- */
+
+int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *err)
+{
+	w->names.arena = &w->arena;
+	for (size_t n; *fields; fields += n + (fields[n] == ',')) {
+		n = strcspn(fields, ",");
+		struct pm_bytes name = {(const uint8_t *)fields, n};
+		if (n > 0 && pm_strtab_add(&w->names, name) == PM_NONE)
+			return pm_error_plain(err, -ENOMEM);
+	}
+	if (w->names.n == 0 || w->names.n > PM_LIMIT_COUNTER_FIELDS)
+		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
+			"-o values takes 1 to %d fields, such as bytes\\,flops",
+			PM_LIMIT_COUNTER_FIELDS);
+	w->n = w->names.n;
+	uint32_t n_metrics = PM_CALLS_N_METRICS + METRICS_OF_FIELD * w->n;
+	struct pm_metric *list = pm_arena_array(&w->arena, n_metrics, sizeof(*list));
+	if (!list)
+		return pm_error_plain(err, -ENOMEM);
+	memcpy(list, pm_callcosts_metrics.metrics, PM_CALLS_N_METRICS * sizeof(*list));
+	for (uint32_t i = PM_CALLS_N_METRICS; i < n_metrics; i++) {
+		bool own = (i - PM_CALLS_N_METRICS) % METRICS_OF_FIELD;
+		uint32_t field = (i - PM_CALLS_N_METRICS) / METRICS_OF_FIELD;
+		list[i] = (struct pm_metric){.id = i,
+			.group = 2 + field, /* behind those of time and calls */
+			.role = own ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE,
+			.in_tree = true,
+			.in_flat = true,
+			.has_values = true,
+			.name = w->names.items[field],
+			.scope = pm_bytes_of(own ? "exclusive" : "inclusive")};
+	}
+	w->metrics = (struct pm_metrics){n_metrics, list};
+	return 0;
+}
+
+void htd_wanted_done(struct htd_wanted *w)
+{
+	pm_strtab_done(&w->names);
+	pm_arena_done(&w->arena);
+	*w = (struct htd_wanted){.n = 0};
+}
+
+int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, const char *file,
+	struct pm_error *err)
+{
+	struct pm_strtab there = {.n = 0};
+	struct pm_text known = {NULL};
+	bool failed = false;
+	uint32_t lacks = 0;
+	for (size_t i = 0; i < s->table.n_klasses; i++) {
+		const struct htd_klass *k = &s->table.klasses[i];
+		for (uint32_t c = 0; htd_is_call_class(k) && c < k->n_columns; c++) {
+			const struct htd_flat *f = k->columns[c].field;
+			if (k->events.n_events > 0 && htd_is_number(f))
+				failed |= pm_strtab_add(&there, f->name) == PM_NONE;
+		}
+	}
+	while (lacks < w->n && pm_strtab_find(&there, w->names.items[lacks]) != PM_NONE)
+		lacks++;
+	for (uint32_t i = 0; i < there.n && i < MOST_SHOWN; i++) {
+		pm_text_str(&known, i ? ", " : "");
+		pm_text_bytes(&known, there.items[i]);
+	}
+	int r = 0;
+	if (failed || known.failed)
+		r = pm_error_plain(err, -ENOMEM);
+	else if (lacks < w->n)
+		r = pm_error_set(err, -EINVAL, file, PM_NO_OFFSET,
+			"no call has a number `%.*s`, for -o values; there are: %.*s",
+			(int)w->names.items[lacks].len, (const char *)w->names.items[lacks].p,
+			known.len ? (int)known.len : 4, known.len ? known.p : "none");
+	pm_strtab_done(&there);
+	pm_text_done(&known);
+	return r;
+}
+
+/* ---- sums ---- */
+
+void htd_amount_add(struct htd_amount *to, const struct htd_amount *more)
+{
+	if (!more->known)
+		return;
+	if (!to->known) {
+		*to = *more;
+		return;
+	}
+	int64_t sum;
+	if (!to->real && !more->real && !__builtin_add_overflow(to->i, more->i, &sum)) {
+		to->i = sum;
+		return;
+	}
+	to->f = (to->real ? to->f : (double)to->i) + (more->real ? more->f : (double)more->i);
+	to->real = true;
+}
+
+static struct htd_amount amount_of(const struct pm_cell *cell)
+{
+	struct htd_amount a = {.known = true};
+	if (cell->kind == PM_CELL_I64 || (cell->kind == PM_CELL_U64 && cell->u <= INT64_MAX)) {
+		a.i = cell->i;
+		return a;
+	}
+	a.real = true;
+	a.f = cell->kind == PM_CELL_U64 ? (double)cell->u : cell->f;
+	a.known = cell->kind == PM_CELL_U64 || (cell->kind == PM_CELL_F64 && isfinite(cell->f));
+	return a;
+}
+
+void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *places,
+	const struct htd_event *e, struct htd_amount *ret)
+{
+	const struct htd_plan *plan = e->plan;
+	if (places->plan != plan) {
+		places->plan = plan;
+		for (uint32_t i = 0; i < w->n; i++)
+			places->at[i] = HTD_NONE;
+		for (uint32_t i = 0; i < plan->n; i++) {
+			uint32_t field = htd_is_number(&plan->fields[i])
+				? pm_strtab_find(&w->names, plan->fields[i].name)
+				: PM_NONE;
+			if (field != PM_NONE)
+				places->at[field] = i;
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		ret[i] = (struct htd_amount){.known = false};
+		if (places->at[i] == HTD_NONE)
+			continue;
+		struct pm_cell cell = htd_event_cell(e, places->at[i]);
+		ret[i] = amount_of(&cell);
+	}
+}
+
+int htd_amounts_take(
+	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct htd_amount *of_path)
+{
+	for (uint32_t i = 0; i < c->wanted->n; i++) {
+		if (!of_path[i].known)
+			continue;
+		if (pm_list_room(&c->amounts, c->n_amounts, &c->amount_room, sizeof(*c->amounts)) <
+			0)
+			return -ENOMEM;
+		c->amounts[c->n_amounts++] = (struct htd_path_amount){thread, rank, i, of_path[i]};
+	}
+	return 0;
+}
+
+/* ---- all costs of all threads ---- */
+
+/* A thread's contexts, callers first, and its sums for each: inclusive, own, of each field. */
+struct gathered {
+	const struct htd_calls *c;
+	uint32_t n;
+	size_t room, sum_room;
+	uint32_t *contexts;
+	struct htd_amount *sums;
+};
+
+static struct htd_amount *sums_of(const struct gathered *g, uint32_t at)
+{
+	return g->sums + (size_t)at * METRICS_OF_FIELD * g->c->wanted->n;
+}
+
+static uint32_t place_of(const struct gathered *g, uint32_t context)
+{
+	return (uint32_t)PM_LOWER_BOUND(i, (size_t)0, g->n, g->contexts[i] < context);
+}
+
+static int list_contexts(struct gathered *g, uint32_t thread)
+{
+	size_t size = METRICS_OF_FIELD * g->c->wanted->n * sizeof(*g->sums);
+	struct pm_value batch[BATCH];
+	int64_t n;
+	g->n = 0;
+	for (uint64_t at = 0;
+		(n = pm_callcosts_values(&g->c->costs,
+			 (struct pm_values_of){PM_OF_THREAD, thread, false}, at, batch, BATCH)) > 0;
+		at += (uint64_t)n)
+		for (int64_t i = 0; i < n; i++) {
+			if (batch[i].metric != PM_CALLS_CALLS)
+				continue;
+			if (pm_list_room(&g->contexts, g->n, &g->room, sizeof(*g->contexts)) < 0 ||
+				pm_list_room(&g->sums, g->n, &g->sum_room, size) < 0)
+				return -ENOMEM;
+			memset(sums_of(g, g->n), 0, size);
+			g->contexts[g->n++] = (uint32_t)batch[i].context - 1;
+		}
+	return pm_work_cancelled() ? -ENOMEM : 0;
+}
+
+/* `first` is the thread's first amount, and becomes that of the next. */
+static int gather(struct gathered *g, uint32_t thread, size_t *first)
+{
+	const struct htd_calls *c = g->c;
+	uint32_t n = c->wanted->n;
+	int r = list_contexts(g, thread);
+	for (; r == 0 && *first < c->n_amounts && c->amounts[*first].thread == thread; ++*first) {
+		const struct htd_path_amount *a = &c->amounts[*first];
+		struct htd_amount *sums = sums_of(g, place_of(g, a->context));
+		for (unsigned k = 0; k < METRICS_OF_FIELD; k++)
+			htd_amount_add(&sums[METRICS_OF_FIELD * a->field + k], &a->amount);
+	}
+	for (uint32_t i = g->n; r == 0 && i-- > 0;) {
+		uint32_t parent = c->tree->parent[g->contexts[i]];
+		for (uint32_t k = 0; parent != PM_NONE && k < n; k++)
+			htd_amount_add(&sums_of(g, place_of(g, parent))[METRICS_OF_FIELD * k],
+				&sums_of(g, i)[METRICS_OF_FIELD * k]);
+	}
+	return r;
+}
+
+static void expect(struct htd_calls *c, const struct gathered *g)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		for (uint32_t k = 0; k < PM_CALLS_N_METRICS; k++)
+			pm_costs_expect(&c->all, g->contexts[i]);
+		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++)
+			if (sums_of(g, i)[k].known)
+				pm_costs_expect(&c->all, g->contexts[i]);
+	}
+}
+
+static void add_value(struct htd_calls *c, uint32_t thread, const struct pm_value *v)
+{
+	uint32_t context = (uint32_t)v->context - 1;
+	if (v->whole && (v->negative || v->u <= INT64_MAX))
+		pm_costs_add_whole(&c->all, thread, context, v->metric, v->i);
+	else
+		pm_costs_add(&c->all, thread, context, v->metric, v->whole ? (double)v->u : v->f);
+}
+
+static void add(struct htd_calls *c, uint32_t thread, const struct gathered *g)
+{
+	struct pm_value batch[BATCH];
+	int64_t n;
+	for (uint64_t at = 0;
+		(n = pm_callcosts_values(&c->costs,
+			 (struct pm_values_of){PM_OF_THREAD, thread, false}, at, batch, BATCH)) > 0;
+		at += (uint64_t)n)
+		for (int64_t i = 0; i < n; i++)
+			add_value(c, thread, &batch[i]);
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++) {
+			const struct htd_amount *sum = &sums_of(g, i)[k];
+			uint32_t metric = PM_CALLS_N_METRICS + k;
+			if (sum->known && sum->real)
+				pm_costs_add(&c->all, thread, g->contexts[i], metric, sum->f);
+			else if (sum->known)
+				pm_costs_add_whole(&c->all, thread, g->contexts[i], metric, sum->i);
+		}
+}
+
+int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index)
+{
+	struct gathered g = {.c = c};
+	uint32_t n_threads = (uint32_t)c->s->n_threads;
+	for (size_t i = 0; i < c->n_amounts; i++)
+		c->amounts[i].context = index[c->amounts[i].context];
+	int r = pm_costs_init(&c->all, n_threads, c->tree->n_contexts);
+	for (unsigned pass = 0; r == 0 && pass < 2; pass++) {
+		size_t first = 0;
+		if (pass == 1)
+			r = pm_costs_place(&c->all);
+		for (uint32_t i = 0; r == 0 && i < n_threads; i++) {
+			r = gather(&g, i, &first);
+			if (r == 0 && pass == 0)
+				expect(c, &g);
+			else if (r == 0)
+				add(c, i, &g);
+		}
+	}
+	if (r == 0)
+		r = pm_costs_freeze(&c->all);
+	free(g.contexts);
+	free(g.sums);
+	free(c->amounts);
+	c->amounts = NULL;
+	c->n_amounts = c->amount_room = 0;
+	return r;
+}
+
+/* ---- reading ---- */
+
+int64_t htd_all_of_run(
+	const struct htd_calls *c, uint32_t context, struct pm_value *ret, size_t room)
+{
+	struct htd_amount sums[PM_CALLS_N_METRICS + METRICS_OF_FIELD * PM_LIMIT_COUNTER_FIELDS];
+	struct pm_value batch[64];
+	uint32_t n_metrics = c->wanted->metrics.n;
+	size_t filled = 0;
+	int64_t n;
+	memset(sums, 0, n_metrics * sizeof(*sums));
+	for (uint64_t at = 0; (n = pm_costs_of_context(&c->all, context, at, batch, 64)) > 0;
+		at += (uint64_t)n)
+		for (int64_t i = 0; i < n; i++) {
+			struct htd_amount more = {.known = true, .real = !batch[i].whole};
+			if (more.real)
+				more.f = batch[i].f;
+			else
+				more.i = batch[i].i;
+			htd_amount_add(&sums[batch[i].metric], &more);
+		}
+	for (uint32_t i = 0; i < n_metrics && filled < room; i++)
+		if (sums[i].known) {
+			struct pm_value *v = &ret[filled++];
+			*v = (struct pm_value){.context = (uint64_t)context + 1,
+				.metric = i,
+				.thread = PM_NONE,
+				.whole = !sums[i].real,
+				.negative = !sums[i].real && sums[i].i < 0};
+			if (v->whole)
+				v->i = sums[i].i;
+			else
+				v->f = sums[i].f;
+		}
+	return (int64_t)filled;
+}
