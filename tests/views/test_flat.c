@@ -312,7 +312,8 @@ static void test_function_directory_tells_about_one_function(void **state)
 	struct fake *f = fake_with_recursion();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, FUNCTION, "info.txt", 1,
-		"function_id: 2\nname: a\nfile: /src/a.c\nline: 3\nmodule: /bin/app\ncontexts: 3\n");
+		"function_id: 2\nname: a\nfile: /src/a.c\nline: 3\nmodule: /bin/app\ncontexts: 3\n"
+		"recursion_depth: 2\nrecursive_time_ns_incl: 40\n");
 	assert_view(m, FUNCTION, "metrics.csv", 1,
 		"metric_id|value|scope|name\n2|35|function|time\n1|50|execution|time\n");
 	assert_view(m, FUNCTION, "callers.csv", 1,

@@ -1,12 +1,55 @@
 /* The documents of one function: identity, costs, callers and callees. */
 #include "fs/views/sums/functions.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/tables/contexts.h"
 
 /* ---- info.txt ---- */
+
+/*
+ * How deep the function is below itself, and the inclusive cost of these instances, which its row
+ * does not count again. Where only call edges are known, neither is.
+ */
+static int add_recursion(struct pmfs_model *m, const struct pmfs_functions *f, uint32_t row,
+	struct pm_text *out, struct pm_error *err)
+{
+	uint32_t n = pmfs_function_count(f, row), depth = 0, deepest = 0;
+	uint32_t incl = f->columns->first_incl;
+	const uint32_t *contexts = f->contexts + f->first[row];
+	uint32_t *ends = malloc(((size_t)n + 1) * sizeof(*ends));
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	double *cells = pmfs_cells_new(f->columns->n), below = 0;
+	int r = ends && cells ? 0 : pmfs_no_memory(err);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		while (depth > 0 && contexts[i] >= ends[depth - 1])
+			depth--;
+		if (depth > 0 && incl != PM_NONE) {
+			r = pm_work_cancelled() ? pmfs_no_memory(err)
+						: pmfs_run_cells(m, contexts[i], true, cells, err);
+			below += isnan(cells[incl]) ? 0 : cells[incl];
+		}
+		deepest = depth > deepest ? depth : deepest;
+		ends[depth++] = f->tree->end[contexts[i]];
+	}
+	free(ends);
+	free(cells);
+	if (r < 0 || deepest == 0 || strcmp(kind, "edges") == 0)
+		return r;
+	pm_text_printf(out, "recursion_depth: %u\n", deepest);
+	if (incl != PM_NONE) {
+		pm_text_printf(out, "recursive_%s: ", f->columns->columns[incl].name);
+		pm_text_f64(out, below);
+		pm_text_char(out, '\n');
+	}
+	return 0;
+}
 
 int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
@@ -26,7 +69,8 @@ int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, str
 	if (function->offset)
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)function->offset);
 	pm_text_printf(out, "contexts: %u\n", pmfs_function_count(f, row));
-	return pm_text_status(out);
+	r = add_recursion(pmfs_model_of(doc->text.self), f, row, out, err);
+	return r < 0 ? r : pm_text_status(out);
 }
 
 /* ---- metrics.csv: position = column ---- */
