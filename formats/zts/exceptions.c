@@ -125,9 +125,41 @@ static int by_count(const void *a, const void *b)
 	return order ? order : pm_bytes_compare(x->message, y->message);
 }
 
+static int by_class_count(const void *a, const void *b)
+{
+	const struct zts_thrown_class *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return (x->most > y->most) - (x->most < y->most);
+}
+
+/* The items are sorted: the first one of a class has its most frequent message. */
+static int sum_classes(struct zts_exceptions *e)
+{
+	struct pm_strtab names = {.arena = NULL};
+	bool good = true;
+	e->classes = calloc((size_t)e->texts.n + 1, sizeof(*e->classes));
+	for (uint32_t i = 0; good && e->classes && i < e->texts.n; i++) {
+		uint32_t known = names.n, at = pm_strtab_add(&names, e->items[i].class);
+		good = at != PM_NONE;
+		if (!good)
+			break;
+		if (at == known)
+			e->classes[at].most = i;
+		e->classes[at].count += e->items[i].count;
+		e->classes[at].n_messages++;
+	}
+	e->n_classes = names.n;
+	pm_strtab_done(&names);
+	return good && e->classes
+		? pm_sort(e->classes, e->n_classes, sizeof(*e->classes), by_class_count)
+		: -ENOMEM;
+}
+
 int zts_exceptions_sort(struct zts_exceptions *e)
 {
-	return pm_sort(e->items, e->texts.n, sizeof(*e->items), by_count);
+	int r = pm_sort(e->items, e->texts.n, sizeof(*e->items), by_count);
+	return r < 0 ? r : sum_classes(e);
 }
 
 void zts_exceptions_done(struct zts_exceptions *e)
@@ -135,5 +167,6 @@ void zts_exceptions_done(struct zts_exceptions *e)
 	pm_strtab_done(&e->texts);
 	pm_map_done(&e->ids);
 	free(e->items);
+	free(e->classes);
 	*e = (struct zts_exceptions){.items = NULL};
 }

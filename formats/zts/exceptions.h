@@ -14,11 +14,19 @@ struct zts_thrown {
 	struct pm_bytes class, message;
 };
 
+/* Exceptions of one class. */
+struct zts_thrown_class {
+	uint64_t count;
+	uint32_t n_messages, most; /* the item with its most frequent message */
+};
+
 struct zts_exceptions {
 	struct pm_strtab texts; /* class and message in one, see zts_attr_join */
 	struct pm_map ids;      /* store and id → item */
 	struct zts_thrown *items;
 	size_t room;
+	struct zts_thrown_class *classes; /* once sorted: most frequent first */
+	uint32_t n_classes;
 };
 
 /*

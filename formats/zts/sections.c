@@ -2,6 +2,7 @@
  * What summary.txt shows of a store in addition to functions: its traces, the slowest ones,
  * exceptions.
  */
+#include <errno.h>
 #include <time.h>
 
 #include "formats/common/text.h"
@@ -74,6 +75,22 @@ static void add_what(const struct zts_opened *z, const struct zts_survey *v,
 	pm_text_end(&name, out);
 }
 
+/* Of the trace's own call, the first row of its calls.csv; empty if it cannot be read. */
+static int own_time(
+	const struct zts_opened *z, uint32_t trace, struct pm_cell *ret, struct pm_error *err)
+{
+	const struct pm_table calls = zts_calls_table(z, trace);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	struct pm_rows rows = {.table = NULL};
+	struct pm_cell cells[7];
+	int r = pm_rows_start(&rows, &calls, 0, &why);
+	if (r == 0)
+		r = pm_rows_next(&rows, cells, &why);
+	*ret = r > 0 ? cells[2] : pm_cell_empty();
+	pm_rows_done(&rows);
+	return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+}
+
 static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_scope *scope;
@@ -85,10 +102,11 @@ static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	add_what(scope->z, v, t, rows->scratch);
 	cells[0] = pm_cell_u64(rows->at);
 	cells[1] = t->duration_ns == PM_NO_TIME ? pm_cell_empty() : pm_cell_u64(t->duration_ns);
-	cells[2] = pm_cell_u64(t->calls);
-	cells[3] = pm_cell_u64(t->errors);
-	cells[4] = pm_cell_text(pm_text_view(rows->scratch));
-	return 1;
+	r = own_time(scope->z, scope->slow[rows->at - 1], &cells[2], err);
+	cells[3] = pm_cell_u64(t->calls);
+	cells[4] = pm_cell_u64(t->errors);
+	cells[5] = pm_cell_text(pm_text_view(rows->scratch));
+	return r < 0 ? r : 1;
 }
 
 /* ---- exceptions ---- */
@@ -100,16 +118,18 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
 	if (r == 0)
 		r = zts_get_carried(scope, &carried, err);
-	if (r < 0 || rows->at >= carried.exceptions->texts.n)
+	if (r < 0 || rows->at >= carried.exceptions->n_classes)
 		return r;
-	const struct zts_thrown *thrown = &carried.exceptions->items[rows->at++];
+	const struct zts_thrown_class *of = &carried.exceptions->classes[rows->at++];
+	const struct zts_thrown *thrown = &carried.exceptions->items[of->most];
 	pm_text_bytes(rows->scratch, thrown->class);
 	if (thrown->message.len) {
 		pm_text_str(rows->scratch, ": ");
 		pm_text_bytes(rows->scratch, thrown->message);
 	}
-	cells[0] = pm_cell_u64(thrown->count);
-	cells[1] = pm_cell_text(pm_text_view(rows->scratch));
+	cells[0] = pm_cell_u64(of->count);
+	cells[1] = pm_cell_u64(of->n_messages);
+	cells[2] = pm_cell_text(pm_text_view(rows->scratch));
 	return 1;
 }
 
@@ -117,16 +137,18 @@ static struct pm_section section(const void *self, enum zts_of of, uint32_t k)
 {
 	static const char *const traces[] = {"traces", "errors", "stores", "from and to"};
 	static const char *const slow[] = {
-		"slow", "duration_ns", "calls", "errors", "URL or SQL, and method"};
-	static const char *const exceptions[] = {"count", "class and message"};
+		"slow", "duration_ns", "own_ns", "calls", "errors", "URL or SQL, and method"};
+	static const char *const exceptions[] = {
+		"count", "messages", "class: most frequent message"};
 	static const struct pm_table_type types[ZTS_N_SECTIONS] = {
 		{.next = traces_next}, {.next = slow_next}, {.next = exceptions_next}};
 	const struct pm_section all[ZTS_N_SECTIONS] = {
 		{of == ZTS_OF_RUN ? "Traces" : "Traces that begin in this time",
 			{&types[0], traces, 4, self, of, 0, 0}},
-		{"Slowest traces (the directories of slow/)", {&types[1], slow, 5, self, of, 0, 0}},
-		{"Most frequent exceptions (exceptions.csv)",
-			{&types[2], exceptions, 2, self, of, 0, 0}},
+		{"Slowest traces (the directories of slow/; own: what no call below explains)",
+			{&types[1], slow, 6, self, of, 0, 0}},
+		{"Exceptions by class (exceptions.csv: by message)",
+			{&types[2], exceptions, 3, self, of, 0, 0}},
 	};
 	return all[k];
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "formats/common/cache.h"
+#include "formats/zts/attrs.h"
+#include "formats/zts/exceptions.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
 
@@ -738,6 +740,39 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+/* Of two classes, the one with more exceptions first, whichever its most frequent message is. */
+static void test_exceptions_are_counted_by_class(void **state)
+{
+	static const struct {
+		const char *class, *message;
+		uint64_t count;
+	} thrown[] = {{"Timeout", "", 4}, {"Sql", "a", 2}, {"Sql", "b", 3}, {"Sql", "c", 1}};
+	struct zts_exceptions from = {.items = NULL}, all = {.items = NULL};
+	struct zts_thrown items[4];
+	struct pm_arena arena = {.total = 0};
+	struct pm_text joined = {.p = NULL};
+	from.texts.arena = &arena;
+	for (uint32_t i = 0; i < 4; i++) {
+		pm_text_clear(&joined);
+		zts_attr_join(
+			&joined, pm_bytes_of(thrown[i].class), pm_bytes_of(thrown[i].message));
+		assert_int_equal(pm_strtab_add(&from.texts, pm_text_view(&joined)), i);
+		items[i] = (struct zts_thrown){.count = thrown[i].count};
+	}
+	from.items = items;
+	assert_int_equal(zts_exceptions_join(&all, &from, &arena), 0);
+	assert_int_equal(zts_exceptions_sort(&all), 0);
+	assert_int_equal(all.n_classes, 2);
+	assert_int_equal(all.classes[0].count, 6);
+	assert_int_equal(all.classes[0].n_messages, 3);
+	assert_true(pm_bytes_equal(all.items[all.classes[0].most].message, pm_bytes_of("b")));
+	assert_int_equal(all.classes[1].count, 4);
+	zts_exceptions_done(&all);
+	pm_strtab_done(&from.texts);
+	pm_text_done(&joined);
+	pm_arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -766,6 +801,7 @@ int main(void)
 		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
 		cmocka_unit_test(test_a_chunk_that_is_refused_evicts_nothing),
 		cmocka_unit_test(test_adding_up_keeps_no_chunks),
+		cmocka_unit_test(test_exceptions_are_counted_by_class),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -63,6 +63,14 @@ class Windows(unittest.TestCase):
         self.assertRegex(rest, r"\n +3 +0 +1  2019")
         self.assertNotIn("cart is full", rest)
 
+    def test_the_summary_says_what_no_call_explains(self):
+        text = cat("summary.txt")
+        slowest = next(name for name in run("--ls", SOURCE, "slow").split() if name.startswith("001-"))
+        own = int(rows(f"slow/{slowest}/calls.csv")[0]["self_ns"])
+        shown = f"{own / 1e6:.3f} ms"
+        self.assertRegex(text, rf"\n +1 +\S+ ms +{shown} ")
+        self.assertRegex(text, r"\n +1 +1  \S+: .*cart is full\n")
+
     def test_spans_are_not_listed(self):
         for folder in ([], ["windows/0-5ms"]):
             listed = run("--ls", SOURCE, *folder).split()
