@@ -28,7 +28,7 @@ MOUNTS = {"before": ["heat"], "filters": ["heat"], "formulas": ["-o", "derive=ip
           "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
           "perf": ["../sources/all/builds/before-1.txt"],
           "exact": [f"{name}=../sources/all/builds/callgrind.{name}" for name in ("before", "after")]}
-BLOCKS = ("before", "formulas", "before", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
+BLOCKS = ("before", "formulas", "filters", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "builds", "perf", "exact", "perl", "shop")
 BY_NAME = ("formulas", "steps", "filters", "perf")  # their recipes need windows and filters
 
 
@@ -155,6 +155,9 @@ class Readme(unittest.TestCase):
                 with open(path, encoding="utf-8") as f:
                     commands = re.findall(r"(?m)^ *\$ (.*)$", f.read())
                 self.assertTrue(commands, path)
+                if can_mount.why_not():
+                    print("SKIPPED: filters are found by name:", can_mount.why_not())
+                    commands = [c for c in commands if not re.search(r"\b(focus|ignore|hide|from)/", c)]
                 for command in commands:
                     with self.subTest(folder=folder, command=command):
                         self.assertTrue(self.output(command, folder), command)

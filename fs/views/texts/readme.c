@@ -246,6 +246,107 @@ static void add_other_run(const struct recipes *c)
 		c->columns->first_excl + 3, c->columns->first_excl + 3);
 }
 
+/* ---- with and without some functions ---- */
+
+/*
+ * The name of an entry of functions/ means that function, whatever is in it; of a module, nothing
+ * may have a meaning in a glob. See PATTERN in docs/namespace.md.
+ */
+static bool can_be_pattern(struct pm_bytes name, const char *special)
+{
+	if (!can_be_typed(name) || strchr(".-", name.p[0]))
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (strchr(special, name.p[i]))
+			return false;
+	return true;
+}
+
+/* The kind of work, besides the program's own, that costs most. */
+static int add_category(const struct recipes *c, struct pm_error *err)
+{
+	const struct pmfs_category_sums *s;
+	int r = pmfs_category_sums(c->model, &s, err);
+	uint32_t own = c->columns->first_excl;
+	for (uint32_t i = 0; r == 0 && i < s->n; i++) {
+		struct pm_bytes name = pmfs_category_name((enum pmfs_category)s->order[i]);
+		double cost = s->cells[(size_t)s->order[i] * c->columns->n + own];
+		if (name.len == 0 || s->order[i] == PMFS_IDLE || !(cost > 0))
+			continue;
+		pm_text_printf(c->out, "  What would the run cost without %.*s?\n", (int)name.len,
+			(const char *)name.p);
+		pm_text_printf(c->out, "$ head -n 5 ignore/category:%.*s/functions.txt\n",
+			(int)name.len, (const char *)name.p);
+		r = pmfs_has_several_threads(c->model, 0, err);
+		if (r <= 0)
+			break;
+		r = 0;
+		pm_text_printf(c->out, "  Which threads spend most in %.*s?\n", (int)name.len,
+			(const char *)name.p);
+		pm_text_printf(c->out,
+			"$ awk -F, '$(NF - 1) == \"%.*s\"' threads-by-category.csv | sort -t, "
+			"-k%u,%ugr | head -n 5\n",
+			(int)name.len, (const char *)name.p, c->threads->n_keys + own + 2,
+			c->threads->n_keys + own + 2);
+		break;
+	}
+	return r;
+}
+
+/* The most expensive library, with what it calls. */
+static int add_library(const struct recipes *c, struct pm_error *err)
+{
+	const struct pmfs_rollup *u;
+	if (!c->profile->has_modules)
+		return 0;
+	int r = pmfs_modules(c->model, &u, err);
+	for (uint32_t i = 0; r == 0 && i < u->sums.n; i++) {
+		struct pm_bytes name = pmfs_base_name(u->names.items[u->order[i]]);
+		const uint8_t *dot = name.len ? memchr(name.p, '.', name.len) : NULL;
+		if (!dot || name.len < 4 || memcmp(name.p, "lib", 3) != 0)
+			continue;
+		name.len = (size_t)(dot - name.p);
+		if (!can_be_pattern(name, "*?[]/:$ ()&;|<>~#"))
+			continue;
+		ask(c, "What does this library cost, and everything below it?");
+		pm_text_printf(c->out, "$ head -n 5 from/module:%.*s*/functions.txt\n",
+			(int)name.len, (const char *)name.p);
+		break;
+	}
+	return r;
+}
+
+static int add_filters(const struct recipes *c, struct pm_error *err)
+{
+	if (!recipes_have_cost(c) || strcmp(pm_profile_kind_of_tree(c->profile), "edges") == 0)
+		return 0;
+	int ranked = pmfs_has_ranks(c->model, 0, err),
+	    r = ranked < 0 ? ranked : add_category(c, err);
+	for (uint32_t row = 0; r == 0 && row < c->functions->n; row++) {
+		struct pm_bytes name = pmfs_function_name(c->functions, row);
+		if (c->functions->category[c->functions->function[row]] != PMFS_PROGRAM ||
+			!can_be_pattern(name, "/"))
+			continue;
+		ask(c,
+			ranked ? "What does this function alone cost on each rank, with all that it calls?"
+			       : "What does this function alone cost, and what does it call?");
+		pm_text_printf(c->out, "$ head -n 6 'from/%.*s/%s'\n", (int)name.len,
+			(const char *)name.p, ranked ? "ranks.csv" : "functions.txt");
+		break;
+	}
+	return r < 0 ? r : add_library(c, err);
+}
+
+static int add_blame(const struct recipes *c, struct pm_error *err)
+{
+	int r = pmfs_has_blame(c->model, 0, err);
+	if (r > 0) {
+		ask(c, "What do others run while threads wait? (ns, by kind of waiting)");
+		pm_text_str(c->out, "$ head -n 6 blame.csv\n");
+	}
+	return r < 0 ? r : 0;
+}
+
 /* ---- about threads: the most expensive, imbalance, costs by thread in SQL ---- */
 
 /* Several threads have costs of the primary quantity. */
@@ -513,7 +614,8 @@ static int add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_erro
 	add_contexts(&c);
 	add_thread_recipes(&c);
 	if ((r = add_lines(&c, err)) < 0 || (r = add_trace_recipes(&c, err)) < 0 ||
-		(r = add_iteration_recipes(&c, err)) < 0 || (r = add_percentiles(&c, err)) < 0)
+		(r = add_iteration_recipes(&c, err)) < 0 || (r = add_percentiles(&c, err)) < 0 ||
+		(r = add_filters(&c, err)) < 0 || (r = add_blame(&c, err)) < 0)
 		return r;
 	if (threads_differ(&c) && c.threads->n_keys > 0 && recipes_have_cost(&c))
 		add_sql(&c);
@@ -753,7 +855,8 @@ int pmfs_recipes_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	pm_text_str(out,
-		"Commands (run them in this directory; a copy has .tsv files if it was made with -o tsv)\n");
+		"Commands (run them in this directory; a copy has .tsv files if it was made with -o tsv,\n"
+		"and no filters: ignore/, from/)\n");
 	int r = add_commands(m, out, err);
 	if (r < 0)
 		return r;
