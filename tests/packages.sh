@@ -30,10 +30,7 @@ quietly() {
     what=$1
     shift
     said=$(mktemp)
-    if "$@" >"$said" 2>&1; then
-        rm -f "$said"
-        return 0
-    fi
+    "$@" >"$said" 2>&1 && rm -f "$said" && return 0
     status=$?
     tail -n 40 "$said" >&2
     printf '\n%s failed (exit %s); its last lines are above, all of them in %s\n' "$what" "$status" "$said" >&2
@@ -108,10 +105,15 @@ install_packages() {
     done
 }
 
-# Configures a build folder if that has not been done to its end: configure FOLDER [OPTION…]
+# Configures a build folder if that has not been done to its end, or packages have changed since, of which meson would not
+# look again for those that were missing: configure FOLDER [OPTION…]
 configure() {
-    [ ! -f "$1/build.ninja" ] || return 0
     folder=$1
     shift
-    quietly "meson setup $folder" meson setup "$folder" "$@"
+    if [ ! -f "$folder/build.ninja" ]; then
+        quietly "meson setup $folder" meson setup "$folder" "$@"
+    elif [ "${DPKG_ADMINDIR:-/var/lib/dpkg}/status" -nt "$folder/build.ninja" ]; then
+        quietly "meson configure $folder" meson configure "$folder" --clearcache &&
+            quietly "meson setup $folder" meson setup --reconfigure "$folder" "$@"
+    fi
 }

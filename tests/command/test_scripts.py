@@ -43,7 +43,8 @@ class Machine:
             os.chmod(os.path.join(self.bin, name), 0o755)
 
     def run(self, script):
-        return subprocess.run(["/bin/sh", os.path.join(self.top, "tests", script)], env={"PATH": self.bin, "HOME": self.top},
+        return subprocess.run(["/bin/sh", os.path.join(self.top, "tests", script)],
+                              env={"PATH": self.bin, "HOME": self.top, "DPKG_ADMINDIR": self.top},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
 
 
@@ -82,12 +83,26 @@ class Scripts(unittest.TestCase):
     def test_the_log_of_what_failed_is_shown(self):
         for script in ("demo", "all"):
             done = self.on({**DEBIAN, "meson": "echo the reason; exit 3"}, script)
-            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.returncode, 3)
             self.assertIn("the reason", done.stderr)
-            self.assertIn("meson setup", done.stderr)
+            self.assertRegex(done.stderr, r"meson setup build\S* failed \(exit 3\)")
+            self.assertNotIn("ninja ran", done.stdout)
         done = self.on({**BARE, "apt-get": "echo no network; exit 100", "apt-cache": "true"}, "demo")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no network", done.stderr)
+
+    def test_it_is_configured_again_after_packages_were_installed(self):
+        for installed in (2, 0):
+            with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+                machine = Machine(folder, {**DEBIAN, "meson": 'echo "meson $*" >&2; exit 1'})
+                for name, time in (("status", installed), ("build/build.ninja", 1)):
+                    path = os.path.join(machine.top, name)
+                    with open(path, "x", encoding="utf-8"):
+                        pass
+                    os.utime(path, (time, time))
+                done = machine.run("demo")
+                self.assertEqual("meson configure build --clearcache" in done.stderr, installed > 1, done.stderr)
+                self.assertEqual("ninja ran" in done.stdout, installed < 1, done.stdout)
 
     def test_versions_are_checked_before_packages_are_installed(self):
         for package, version in (("meson", "0.52.1-1"), ("libfuse3-dev", "3.2.6-1")):
