@@ -343,7 +343,7 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 	case PM_HAS_TIMES: {
 		int r = get_who(o, err);
 		return r < 0                      ? r
-			: feature == PM_HAS_TIMES ? o->who.may_have_times
+			: feature == PM_HAS_TIMES ? o->who.may_have_times && o->who.n_runs <= 1
 						  : o->who.may_have_gpu;
 	}
 	case PM_HAS_TRACES: return has_traces(&o->folder);

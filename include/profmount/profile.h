@@ -35,7 +35,7 @@ enum pm_feature {
 	PM_HAS_TRACES,          /* of threads: there is a windows/ */
 	PM_HAS_CALL_TIMES,      /* columns of functions.csv; everything may have to be read */
 	PM_HAS_RANKS,           /* threads may have ranks, and listing them reads little */
-	PM_HAS_TIMES,           /* on processors, by names of metrics that may have no values */
+	PM_HAS_TIMES,           /* on processors, of one run: metrics that may have no values */
 };
 
 /*

@@ -60,6 +60,8 @@ static void check(const struct process *processes, uint32_t n, size_t n_runs_tol
 	for (size_t i = 0; i < damages->n; i++)
 		n_told += strncmp(damages->rows[i].what, "run ", 4) == 0;
 	assert_int_equal(n_told, n_runs_told);
+	/* Nothing is said of how well threads use the time between runs. */
+	assert_int_equal(p->ops->has(p, PM_HAS_TIMES, NULL), n_runs_told == 0);
 	pm_profile_close(p);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	assert_int_equal(system(command), 0);

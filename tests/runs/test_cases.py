@@ -76,7 +76,10 @@ class Cases(unittest.TestCase):
 
     def test_two_runs_in_one_measurement_directory(self):
         words = [self.path("hpcrun/mixed2")]
-        self.assertIn("2 runs are in this directory", text(words, "summary.txt"))
+        summary = text(words, "summary.txt")
+        self.assertIn("2 runs are in this directory", summary)
+        self.assertIn("s from the first to the last", summary)
+        self.assertNotIn("\nbusy ", summary)
         self.assertEqual([r["what"][:10] for r in rows(words, "damage.csv")], ["run 1 of 2", "run 2 of 2"])
         self.assertEqual(sorted(r["run"] for r in rows(words, "threads.csv")), ["1"] * 4 + ["2"] * 4)
 

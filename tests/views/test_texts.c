@@ -195,6 +195,35 @@ static void test_summary_tells_about_gpus_and_empty_threads(void **state)
 	views_done(m, f);
 }
 
+/* Of several runs in one directory, which threads/run=N keeps apart. */
+static void test_the_time_between_runs_is_not_idle(void **state)
+{
+	static const char *const keys[] = {"run", "thread"};
+	for (unsigned several = 0; several < 2; several++) {
+		struct fake *f = fake_new();
+		f->duration_ns = 11000;
+		fake_metric(f, PM_ROLE_INCLUSIVE, 0, "CPUTIME (sec)", "sec");
+		fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "CPUTIME (sec)", "sec");
+		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+		for (uint32_t t = 0; t < 2; t++) {
+			fake_thread(f, t, 0);
+			fake_value(f, t, 1, 1, 1e-6);
+			fake_value(f, t, 1, 2, 1e-6);
+			fake_sample(f, t, 1000 + 10000 * t, 1);
+			fake_sample(f, t, 2000 + 10000 * t, 0);
+		}
+		if (several)
+			f->threads.keys = keys;
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		char *text = view_text(m, ROOT, "summary.txt", 0);
+		assert_int_equal(strstr(text, "\nrun      ") != NULL, !several);
+		assert_int_equal(strstr(text, "\nbusy     ") != NULL, !several);
+		assert_int_equal(strstr(text, " from the first to the last ") != NULL, several);
+		free(text);
+		views_done(m, f);
+	}
+}
+
 static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -562,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_functions_fit_a_table),
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
+		cmocka_unit_test(test_the_time_between_runs_is_not_idle),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_shares_of_differences_are_of_amounts),
 		cmocka_unit_test(test_summary_of_nothing_says_so),

@@ -535,16 +535,31 @@ static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct p
 	return r;
 }
 
+/* Several runs that a measurement directory has; threads/run=N keeps them apart. */
+static bool has_several_runs(struct pmfs_model *m)
+{
+	const struct pm_threads *threads;
+	if (!pmfs_model_profile(m)->ops->threads || pmfs_model_threads(m, &threads, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < threads->n_keys; i++)
+		if (strcmp(threads->keys[i], "run") == 0)
+			return true;
+	return false;
+}
+
 /* The duration and, where there is a word for it, the number of samples. */
-static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const char *one)
+static void add_run(
+	struct pm_text *out, const struct pmfs_counts *counts, const char *one, bool several)
 {
 	bool timed = counts->duration_ns != PM_NO_TIME;
 	bool traced = counts->samples != PM_NO_TIME && counts->samples > 0 && one;
 	if (!timed && !traced)
 		return;
-	pm_text_str(out, "run      ");
+	pm_text_str(out, several ? "runs     " : "run      ");
 	if (timed)
 		pmfs_print_ns(out, (double)counts->duration_ns);
+	if (timed && several)
+		pm_text_str(out, " from the first to the last");
 	if (traced)
 		add_count(out, counts->samples, one);
 	pm_text_char(out, '\n');
@@ -569,7 +584,11 @@ static int add_run_and_source(struct pm_text *out, struct pmfs_model *m,
 	r = add_threads(out, m, counts, err);
 	pm_text_char(out, '\n');
 	/* Of a window, calls are those that begin in it (a quantity), not those that touch it. */
-	add_run(out, counts, !p->traces_are_calls ? "sample" : p->window ? NULL : "call");
+	add_run(out, counts,
+		!p->traces_are_calls ? "sample"
+			: p->window  ? NULL
+				     : "call",
+		has_several_runs(m));
 	if (counts->damages > 0) {
 		pm_text_str(out, "damage   see damage.csv:");
 		pm_text_char(out, ' ');
@@ -654,8 +673,8 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 	const struct pmfs_columns *c;
 	struct usage u = {.idle_ns = 0};
 	int r = pmfs_model_columns(m, &c, err);
-	/* What a filter leaves out was not idle. */
-	if (pmfs_model_unfiltered(m))
+	/* What a filter leaves out was not idle, and the time between runs is nobody's. */
+	if (pmfs_model_unfiltered(m) || has_several_runs(m))
 		return r;
 	if (r < 0 || c->n == 0 || p->traces_are_calls || !p->ops->threads || !p->ops->samples ||
 		counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
