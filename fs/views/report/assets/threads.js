@@ -88,7 +88,7 @@ function plot(title, costs, { unit, below, tell, click, marks, wide }) {
 function histogram(values, most) {
   const BINS = 30, bins = new Array(BINS).fill(0), g = group();
   for (const value of values) bins[Math.max(0, Math.min(BINS - 1, Math.floor(value / (most || 1) * BINS)))]++;
-  return plot("Histogram: how many threads cost how much", bins, { unit: "", tell: i => [h("b", {}, `${amount(most * i / BINS, g.unit)} – ${amount(most * (i + 1) / BINS, g.unit)}`), facts([["threads", count(bins[i])]])],
+  return plot("Histogram: threads by cost", bins, { unit: "", tell: i => [h("b", {}, `${amount(most * i / BINS, g.unit)} – ${amount(most * (i + 1) / BINS, g.unit)}`), facts([["threads", count(bins[i])]])],
     marks: (left, width) => ticks(0, most, 4, g.unit).map(([v, label]) => [left + v / (most || 1) * Math.min(60, (width - left) / BINS) * BINS, label]) });
 }
 
