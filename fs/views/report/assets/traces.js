@@ -11,7 +11,7 @@ views.push({ id: "traces", title: "Traces", shown: () => documentsOf(/^traces\.c
   box.replaceChildren(h("div", { class: "column" }, tools, area));
   showTable(list, documentsOf(/^traces\.csv$/)[0][0], {
     path: "traces.csv", menu: chosen ? null : tools,
-    only: chosen ? ["timestamp_ns", "duration_ns", ...(isNarrow() ? [] : ["method"])] : ["method", "duration_ns", "timestamp_ns", "calls", "errors", ...(isNarrow() ? [] : ["component", "trace_id"]), "path"],
+    only: chosen ? isNarrow() ? ["duration_ns", "timestamp_ns"] : ["timestamp_ns", "duration_ns", "method"] : ["method", "duration_ns", "timestamp_ns", "calls", "errors", ...(isNarrow() ? [] : ["component", "trace_id"]), "path"],
     keep: least || state.errors === "1" ? row => !(row.duration_ns < least) && !(state.errors === "1" && !(row.errors > 0)) : null,
     link: path => link({ item: path }, "open"), onrow: row => go({ item: row.path }), chosen: row => row.path === chosen });
   if (!chosen) return;
