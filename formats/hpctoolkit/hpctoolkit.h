@@ -472,6 +472,10 @@ struct pm_bytes hpctk_unit_of(struct pm_bytes name);
 int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
 	const uint32_t *group_of, struct hpctk_columns *c);
 
+/* The same of its text. */
+int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metrics,
+	const uint32_t *group_of, struct hpctk_columns *c);
+
 /* Computed on first need; lives as long as the database. */
 int hpctk_columns_get(
 	struct hpctk_opened *db, const struct hpctk_columns **ret, struct pm_error *err);

@@ -550,31 +550,40 @@ static int read_file(struct reader *r, struct pm_bytes file)
 	return status < 0 ? status : hide(r);
 }
 
-int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
+int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metrics,
 	const uint32_t *group_of, struct hpctk_columns *c)
 {
 	struct reader r = {.metrics = metrics, .group_of = group_of, .c = c};
-	struct pm_input in = {.fd = -1, .slot = -1};
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int fd = pm_open_beneath(db->folder.fd, FILE_NAME), status = 0;
-	if (fd < 0) /* a folder that cannot be opened is told in damage.c */
-		return fd == -ENOMEM ? fd : 0;
-	status = pm_input_take(&in, fd, FILE_NAME, &err);
-	if (status < 0) {
-		if (status != -ENOMEM)
-			fault(&r, 0, pm_bytes_of(FILE_NAME), err.text);
-		return status == -ENOMEM ? status : 0;
-	}
-	if (in.bytes.len > PM_LIMIT_STRING)
+	int status = 0;
+	if (file.len > PM_LIMIT_STRING)
 		fault(&r, 0, pm_bytes_of(FILE_NAME), "has more than 1 MiB: no metric is derived");
 	else
-		status = read_file(&r, in.bytes);
-	pm_input_close(&in);
+		status = read_file(&r, file);
 	pm_strtab_done(&r.quantities);
 	pm_strtab_done(&r.anchors);
 	pm_text_done(&r.text);
 	free(r.quantity);
 	free(r.aliases);
 	c->list.derived = c->derived;
+	return status;
+}
+
+int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
+	const uint32_t *group_of, struct hpctk_columns *c)
+{
+	struct pm_input in = {.fd = -1, .slot = -1};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	int fd = pm_open_beneath(db->folder.fd, FILE_NAME), status;
+	if (fd < 0) /* a folder that cannot be opened is told in damage.c */
+		return fd == -ENOMEM ? fd : 0;
+	status = pm_input_take(&in, fd, FILE_NAME, &err);
+	if (status == -ENOMEM)
+		return status;
+	if (status < 0) {
+		pm_damage_add(&c->damage, FILE_NAME, 0, PM_NO_OFFSET, "%s", err.text);
+		return 0;
+	}
+	status = hpctk_taxonomy_parse(in.bytes, metrics, group_of, c);
+	pm_input_close(&in);
 	return status;
 }

@@ -3,6 +3,7 @@
  *
  *     test_memory SOURCE [N]          all n until the source is open, then some; or this one
  *     test_memory --runs A B [N]      the same of two sources in one mount
+ *     test_memory --derive SOURCE …   the same of SOURCE with -o derive=each=time_ns/calls
  *     test_memory --cancelled …       work is cancelled at the n-th question whether it is wanted
  *
  * Each time the source is opened, its tree walked and all documents read, also tables as Parquet
@@ -51,6 +52,8 @@ struct directory {
 struct source {
 	const char *paths[2];
 	uint32_t n_paths;
+	struct pmfs_definitions derived;
+	bool derives;
 	bool cancelled;   /* work is, instead of memory that runs out */
 	size_t n_opening; /* allocations until it is open */
 	struct directory dirs[MOST_DIRS];
@@ -193,13 +196,36 @@ static void directory_learn(struct source *s, struct pmfs_instance *in, struct d
 	names_learn(s, in, d);
 }
 
-static int source_open(const struct source *s, struct pmfs_instance *ret, struct pm_error *err)
+static void source_close(struct source *s, struct pmfs_instance *in)
+{
+	pmfs_instance_close(in);
+	pm_formula_done(&s->derived.items[0].formula);
+}
+
+static int source_derive(struct source *s, struct pmfs_instance *in, struct pm_error *err)
+{
+	struct pmfs_definition *d = &s->derived.items[0];
+	struct pm_formula_fault fault;
+	d->name = pm_bytes_of("each");
+	d->text = pm_bytes_of("time_ns/calls");
+	int r = pm_formula_read(d->text, &d->formula, &fault);
+	s->derived.n = 1;
+	pmfs_model_set_definitions(in->model, &s->derived);
+	if (r < 0)
+		pmfs_instance_close(in);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+static int source_open(struct source *s, struct pmfs_instance *ret, struct pm_error *err)
 {
 	const struct pmfs_ensemble_options options = {.shelf.cache_bytes = PMFS_CACHE_DEFAULT};
 	struct pm_profile *p;
+	int r = 0;
 	if (s->n_paths == 1)
-		return pmfs_instance_open(ret, s->paths[0], NULL, PMFS_CACHE_DEFAULT, NULL, err);
-	int r = pmfs_ensemble_open(s->paths, s->paths, s->n_paths, &options, &p, err);
+		r = pmfs_instance_open(ret, s->paths[0], NULL, PMFS_CACHE_DEFAULT, NULL, err);
+	if (s->n_paths == 1)
+		return r == 0 && s->derives ? source_derive(s, ret, err) : r;
+	r = pmfs_ensemble_open(s->paths, s->paths, s->n_paths, &options, &p, err);
 	return r < 0 ? r
 		     : pmfs_instance_of(ret, p, pm_cache_new(PMFS_CACHE_DEFAULT), PM_SHAPE_ENSEMBLE,
 			       NULL, err);
@@ -217,7 +243,7 @@ static void source_learn(struct source *s)
 	s->dirs[s->n_dirs++] = (struct directory){.node = PMFS_NODE_ROOT};
 	for (size_t i = 0; i < s->n_dirs; i++)
 		directory_learn(s, &in, &s->dirs[i]);
-	pmfs_instance_close(&in);
+	source_close(s, &in);
 }
 
 static void source_done(struct source *s)
@@ -358,7 +384,7 @@ static bool try_without(struct trial *t)
 	failing_start(0, false);
 	if (opened) {
 		source_check(t, false);
-		pmfs_instance_close(&t->in);
+		source_close(t->source, &t->in);
 	}
 	check(t, failing_held() == before, "%ld blocks are left", failing_held() - before);
 	return reached;
@@ -388,11 +414,13 @@ int main(int argc, char **argv)
 	int first = 1;
 	source.cancelled = argc > first && strcmp(argv[first], "--cancelled") == 0;
 	first += source.cancelled;
+	source.derives = argc > first && strcmp(argv[first], "--derive") == 0;
+	first += source.derives;
 	source.n_paths = argc > first && strcmp(argv[first], "--runs") == 0 ? 2 : 1;
 	first += source.n_paths == 2;
 	int rest = first + (int)source.n_paths;
 	must(argc >= rest,
-		"usage: test_memory [--cancelled] SOURCE [N]\n"
+		"usage: test_memory [--cancelled] [--derive] SOURCE [N]\n"
 		"       test_memory [--cancelled] --runs A B [N]");
 	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
 	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;

@@ -91,6 +91,37 @@ def write_matching(to):
             f.write(bytes([flags]) + "\n".join("\t".join(item) for item in items).encode())
 
 
+TAXONOMY = """inputs:
+  - &A-f
+    metric: A
+    scope: function
+    formula: $$
+    combine: sum
+  - &B-e
+    metric: "B (sec)"
+    scope: execution
+roots:
+  - name: OCC
+    description: "its share"
+    variants:
+      "":
+        formula:
+          inclusive:
+            standard: {min: [100, [*B-e, -, {"*": [2, *B-e]}]]}
+          exclusive: {/: [*A-f, 2]}
+  - name: A
+    variants:
+      Sum:
+        formula:
+          exclusive: *A-f
+    children:
+      - name: SUM
+        variants:
+          Sum:
+            formula: sum
+"""
+
+
 def make_seeds(target, to):
     if target == "seam":
         subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*"),
@@ -118,6 +149,10 @@ def make_seeds(target, to):
                     text = f.read()
                 with open(os.path.join(to, name), "wb") as f:
                     f.write(bytes([reader]) + text)
+    if target == "formula":
+        for n, text in enumerate(("ipc/2 + min(a, b)^-2", "log(8, 2) - strict_floor(sum(1e3, .5, -x))", TAXONOMY)):
+            with open(os.path.join(to, f"text-{n}"), "w", encoding="utf-8") as f:
+                f.write(text)
     if target == "json":
         for n, text in enumerate((r'{"a":[1,-2.5e3,true,null,NaN],"b":{"c":"\u00e9\ud83d\ude00\\"},}', '[1,2', '{"ph":"X"}\n{"ph":"B"}\n,',
                                   '[[' + ' ' * 60 + r'"\"]"' + '{}' * 40 + ']]', '\ufeff["\x01"]')):
