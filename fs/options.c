@@ -278,7 +278,7 @@ static bool take_filter(struct pmfs_options *o, const char *option, bool *ret_go
 		struct pm_bytes text = pm_bytes_of(value + 1);
 		*ret_good = pmfs_pattern_read(&pattern, text) && o->n_filters < PMFS_MOST_FILTERS;
 		if (!*ret_good)
-			pmfs_log("-o %s: %s", option,
+			pmfs_log("-o %.60s: %s", option,
 				o->n_filters < PMFS_MOST_FILTERS
 					? "a pattern is expected, like solve* (1 to 255 bytes, without a leading .)"
 					: "there are more than 16 filters");

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""go tool pprof reads M.pb.gz and profile.pb.gz: totals are equal, names are complete, and pprof's own exports work."""
+"""go tool pprof reads M.pb.gz and profile.pb.gz: totals are equal, names are complete, its own exports work, and filters are its filters."""
 import os
 import re
+import subprocess
 import tempfile
 
 from clients import Source, expect, expect_total, program, run
@@ -37,3 +38,29 @@ with Source("export", "functions.csv") as source, tempfile.TemporaryDirectory() 
     pprof(home, "-traces", path)
     same = pprof(home, "-top", "-base", path, path)
     expect(" of 0" in same, same[:500])
+
+    def functions(*arguments):
+        """name → (own, with what it called) of the functions that pprof lists."""
+        said = pprof(home, "-top", "-nodefraction=0", "-edgefraction=0", "-unit=ns", "-sample_index=cputime_ns", *arguments)
+        found = {}
+        for own, cum, name in re.findall(r"^ *([0-9.]+)(?:ns)? +[0-9.]+% +[0-9.]+% +([0-9.]+)(?:ns)? +[0-9.]+%  (.*)$", said, re.M):
+            found[name.replace(" (inline)", "")] = (float(own), float(cum))
+        expect(found, said[:500])
+        return found
+
+    # A filter's export is what pprof makes of the export of the whole. (-hide drops samples of which nothing is left, ours are `(hidden)`; here are none.)
+    whole = source.path("export/cputime_ns.pb.gz")
+    before, differing = functions(whole), 0
+    for name, pattern in (("relax", r"^relax\("), ("exchange", r"^exchange\("), ("MPI_Waitall", "^MPI_Waitall$"), ("cell<double>", "^cell<double>"),
+                          ("step(grid*)", r"^step\(grid\*\)$"), ("category:mpi", "^MPI_Waitall$")):
+        for kind, flag in (("focus", "focus"), ("ignore", "ignore"), ("hide", "hide"), ("from", "show_from")):
+            part = source.path("part.pb.gz")
+            with open(part, "wb") as file:
+                file.write(subprocess.run([source.profmount, "--cat", source.source, f"{kind}/{name}/export/cputime_ns.pb.gz"],
+                                          check=True, stdout=subprocess.PIPE).stdout)
+            ours, theirs = functions(part), functions(f"-{flag}={pattern}", whole)
+            expect(ours.keys() == theirs.keys(), f"{kind}/{name}: {set(ours) ^ set(theirs)}")
+            far = [n for n in ours if any(abs(a - b) > 10 for a, b in zip(ours[n], theirs[n]))]
+            expect(not far, f"{kind}/{name}: {[(n, ours[n], theirs[n]) for n in far[:3]]}")
+            differing += ours != before
+    expect(differing >= 20, f"only {differing} filters filter anything")

@@ -113,6 +113,9 @@ class Filters(unittest.TestCase):
         for path in ("focus/.git", "focus/" + "x" * 256, "/".join(["hide/zz"] * 17)):
             self.assertIn("No such file", run("--ls", self.source, path, code=1))
         run("--ls", self.source, "/".join(["hide/zz"] * 16))
+        self.assertIn("No such file", run("--ls", self.source, "/".join(["hide/zz"] * 100), code=1))
+        self.assertEqual(self.functions("focus/" + "*" * 250), self.functions(""))
+        self.assertEqual(self.functions("focus/" + "*?" * 120 + "zz"), {})
         listed = run("--ls", self.source).split()
         self.assertTrue({"focus/", "ignore/", "hide/", "from/"} <= set(listed))
         self.assertEqual(run("--ls", self.source, "focus").split(), ["README.txt"])
@@ -121,6 +124,7 @@ class Filters(unittest.TestCase):
 
     def test_options_that_cannot_be(self):
         self.assertIn("a pattern is expected", run("-o", "focus=", "--cat", self.source, "functions.csv", code=2))
+        self.assertIn("a pattern is expected", run("-o", "focus=" + "*" * 10000, "--cat", self.source, "functions.csv", code=2))
         many = ",".join(["hide=zz"] * 17)
         self.assertIn("more than 16 filters", run("-o", many, "--cat", self.source, "functions.csv", code=2))
         self.assertEqual(self.functions("", "-o", r"hide=a\,b"), self.functions(""))
