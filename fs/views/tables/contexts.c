@@ -1,36 +1,49 @@
 /*
- * contexts.csv: every context of the tree with its costs over the whole run, in pre-order. A row's
- * position is the context's index.
+ * contexts.csv: contexts with their costs over the whole run: every one of the tree, in pre-order,
+ * or those of a function. A row's position is its place in that list.
  */
-#include "fs/views/tables/contexts.h"
-
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/functions.h"
 
 enum { AHEAD = 16 }; /* rows whose frames are fetched from memory while others are made */
 
-int pmfs_context_rows_start(struct pm_rows *rows, struct pm_error *err)
+struct context_rows {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	const uint8_t *categories; /* by context */
+	const uint32_t *list;      /* of a function; NULL: all */
+	uint32_t n;
+};
+
+/* table.a = the row of a function, table.b = is it one of a function? */
+static int rows_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pmfs_columns *columns;
-	const struct pm_tree *tree;
-	const uint8_t *categories;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
-		(r = pmfs_categories(m, &categories, err)) < 0)
-		return r;
-	struct pmfs_context_rows *c = malloc(sizeof(*c));
+	const struct pmfs_functions *f;
+	struct context_rows *c = calloc(1, sizeof(*c));
 	if (!c)
 		return pmfs_no_memory(err);
-	c->model = m;
-	c->tree = tree;
-	c->columns = columns;
-	c->categories = categories;
 	rows->own = c;
-	return 0;
+	c->model = m;
+	int r = pmfs_model_columns(m, &c->columns, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &c->tree, err)) < 0 ||
+		(r = pmfs_categories(m, &c->categories, err)) < 0)
+		return r;
+	c->n = c->tree->n_contexts;
+	if (!rows->table->b)
+		return 0;
+	uint32_t row = (uint32_t)rows->table->a;
+	r = pmfs_functions(m, &f, err);
+	if (r == 0) {
+		c->list = f->contexts + f->first[row];
+		c->n = pmfs_function_count(f, row);
+	}
+	return r;
 }
 
 static void set_parent(struct pm_cell *cell, const struct pm_tree *tree, uint32_t parent)
@@ -41,16 +54,20 @@ static void set_parent(struct pm_cell *cell, const struct pm_tree *tree, uint32_
 		pm_set_u64(cell, pm_tree_number(tree, parent));
 }
 
-int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,
-	struct pm_text *scratch, struct pm_error *err)
+static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
+	const struct context_rows *c = rows->own;
 	const struct pm_tree *tree = c->tree;
+	if (rows->at >= c->n)
+		return 0;
+	uint32_t context = c->list ? c->list[rows->at] : (uint32_t)rows->at;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
 	if (context + AHEAD < tree->n_contexts)
 		__builtin_prefetch(pm_tree_frame(tree, context + AHEAD));
 	int r = pmfs_run_row_with_self(c->model, context, cells + 3, err);
 	if (r < 0)
 		return r;
+	rows->at++;
 	pm_set_u64(cells++, pm_tree_number(tree, context));
 	set_parent(cells++, tree, tree->parent[context]);
 	pm_set_u64(cells++, tree->depth[context]);
@@ -61,43 +78,37 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	pm_set_text(cells++, pmfs_category_name(c->categories[context]));
 	pm_set_lasting(cells++, tree->texts[frame->module]);
 	pm_set_lasting(cells++, tree->texts[frame->file]);
-	pmfs_set_name(cells, tree, frame, scratch);
+	pmfs_set_name(cells, tree, frame, rows->scratch);
 	return 1;
 }
 
-int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, struct pm_table *ret,
-	struct pm_error *err)
+static int table_of(struct pmfs_model *m, struct pm_table *ret, struct pm_error *err)
 {
+	static const struct pm_table_type type = {
+		.start = rows_start, .next = rows_next, .dense = true};
 	static const char *const before[] = {"context_id", "parent_id", "depth", NULL};
 	static const char *const after[] = {
 		"line", "offset", "kind", "category", "module", "file", "name", NULL};
-	return pmfs_table_with_self(m, type, before, after, ret, err);
+	return pmfs_table_with_self(m, &type, before, after, ret, err);
 }
-
-/* ---- contexts.csv ---- */
-
-static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	struct pmfs_context_rows *c = rows->own;
-	if (rows->at >= c->tree->n_contexts)
-		return 0;
-	return pmfs_context_row(c, (uint32_t)rows->at++, cells, rows->scratch, err);
-}
-
-static const struct pm_table_type contexts_type = {
-	.start = pmfs_context_rows_start,
-	.next = rows_next,
-	.dense = true,
-};
 
 int pmfs_contexts_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	const struct pm_tree *tree;
-	int r = pmfs_context_table(m, &contexts_type, ret, err);
+	int r = table_of(m, ret, err);
 	(void)item;
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
 	ret->end = tree->n_contexts;
 	return 0;
+}
+
+int pmfs_function_contexts_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	int r = table_of(m, ret, err);
+	ret->a = item;
+	ret->b = true;
+	return r;
 }

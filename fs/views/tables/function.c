@@ -1,4 +1,4 @@
-/* The documents of one function: identity, costs, callers and callees. */
+/* Documents of one function: identity and costs. */
 #include "fs/views/sums/functions.h"
 
 #include <math.h>
@@ -9,7 +9,6 @@
 #include "fs/views/model/flat.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/tables/contexts.h"
 
 /* ---- info.txt ---- */
 
@@ -106,27 +105,4 @@ int pmfs_function_metrics_table(
 	ret->types = "?f??";
 	ret->a = item;
 	return 0;
-}
-
-/* ---- contexts.csv: position = place in the function's list of contexts ---- */
-
-static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	uint32_t row = (uint32_t)rows->table->a;
-	const struct pmfs_functions *f;
-	int r = pmfs_functions(pmfs_model_of(rows->table->self), &f, err);
-	if (r < 0 || rows->at >= pmfs_function_count(f, row))
-		return r;
-	uint32_t context = f->contexts[f->first[row] + rows->at++];
-	return pmfs_context_row(rows->own, context, cells, rows->scratch, err);
-}
-
-int pmfs_function_contexts_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
-{
-	static const struct pm_table_type type = {
-		.start = pmfs_context_rows_start, .next = contexts_next, .dense = true};
-	int r = pmfs_context_table(m, &type, ret, err);
-	ret->a = item;
-	return r;
 }
