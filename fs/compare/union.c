@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/tree.h"
 #include "formats/common/work.h"
 #include "fs/compare/internal.h"
 #include "fs/compare/places.h"
@@ -467,7 +468,7 @@ struct building {
 	struct pairs pairing;
 	uint32_t *node[PMFS_N_SIDES]; /* by node of the union: that of a side, or PM_NONE */
 	uint32_t *place;              /* by node: its context */
-	uint32_t *order;              /* by context: its node */
+	const uint32_t *order;        /* by context: its node */
 };
 
 static void union_free(void *part)
@@ -483,12 +484,9 @@ static void union_free(void *part)
 	free(u->of);
 	free(u->n_of);
 	free(u->sides);
-	free((void *)(uintptr_t)u->tree.parent);
-	free((void *)(uintptr_t)u->tree.end);
-	free((void *)(uintptr_t)u->tree.depth);
-	free((void *)(uintptr_t)u->tree.frame);
-	free((void *)(uintptr_t)u->tree.rank);
-	free((void *)(uintptr_t)u->tree.frames);
+	free((void *)(uintptr_t)u->shown);
+	free(u->rank);
+	pm_tree_free(u->made);
 	free((void *)(uintptr_t)u->shared.columns);
 	pmfs_frames_done(&u->frames);
 	free(u);
@@ -547,84 +545,40 @@ static double weight(const struct building *b, uint32_t node, uint32_t cost)
 	return most;
 }
 
-/* By node, heaviest first. The caller frees it. */
-static uint32_t *heaviest_first(const struct building *b)
+/* The frame of a node: as the other run has it, or else as the baseline does. */
+static uint32_t frame_of(const struct building *b, uint32_t node)
 {
-	uint32_t cost = weighing_cost(b->u->costs), *order = NULL;
-	double *weights = pmfs_cells_new(b->pairing.n);
-	for (uint32_t i = 0; weights && i < b->pairing.n; i++)
-		weights[i] = weight(b, i, cost);
-	if (weights)
-		order = pmfs_order(weights, b->pairing.n, 1, 0);
-	free(weights);
-	return order;
+	uint32_t other = b->node[PMFS_OTHER][node];
+	if (other != PM_NONE)
+		return b->side[PMFS_OTHER].key[other];
+	return pmfs_n_frame_keys(&b->u->frames) + b->side[PMFS_BASE].key[b->node[PMFS_BASE][node]];
 }
 
-/* Linked lists of children: a node that is prepended is visited before those prepended earlier. */
-static int order_nodes(struct building *b)
+/* Of the nodes, which come after their parents. Contexts with the same name are in its own order.
+ */
+static int make_tree(struct building *b)
 {
-	uint32_t n = b->pairing.n, *by_weight = heaviest_first(b), at = 0;
-	uint32_t *first = malloc(((size_t)n + 1) * sizeof(*first));
-	uint32_t *next = malloc(((size_t)n + 1) * sizeof(*next));
-	uint32_t *parent = b->pairing.parent;
-	b->place = malloc(((size_t)n + 1) * sizeof(*b->place));
-	b->order = malloc(((size_t)n + 1) * sizeof(*b->order));
-	bool good = by_weight && first && next && b->place && b->order;
-	for (size_t i = 0; good && i <= n; i++)
-		first[i] = PM_NONE;
-	for (uint32_t i = n; good && i-- > 0;) {
-		uint32_t node = by_weight[i];
-		next[node] = first[parent[node] + 1];
-		first[parent[node] + 1] = node;
-	}
-	for (uint32_t node = good ? first[0] : PM_NONE; node != PM_NONE;) {
-		b->place[node] = at;
-		b->order[at++] = node;
-		if (first[node + 1] != PM_NONE) {
-			node = first[node + 1];
-			continue;
-		}
-		while (node != PM_NONE && next[node] == PM_NONE)
-			node = parent[node];
-		node = node == PM_NONE ? PM_NONE : next[node];
-	}
-	free(by_weight);
-	free(first);
-	free(next);
-	return good ? 0 : -ENOMEM;
-}
-
-static int fill_tree(struct building *b)
-{
-	uint32_t n = b->pairing.n;
-	uint32_t *parent = malloc(((size_t)n + 1) * sizeof(*parent));
-	uint32_t *end = malloc(((size_t)n + 1) * sizeof(*end));
-	uint32_t *depth = malloc(((size_t)n + 1) * sizeof(*depth));
-	uint32_t *frame = malloc(((size_t)n + 1) * sizeof(*frame));
+	uint32_t n = b->pairing.n, cost = weighing_cost(b->u->costs);
+	struct pm_tree_builder *builder = pm_tree_builder_new();
+	double *weights = pmfs_cells_new(n);
 	uint32_t *rank = malloc(((size_t)n + 1) * sizeof(*rank));
-	struct pm_tree *tree = &b->u->tree;
-	tree->n_contexts = n;
-	tree->ordered_by = PM_NONE;
-	tree->parent = parent;
-	tree->end = end;
-	tree->depth = depth;
-	tree->frame = frame;
-	tree->rank = rank;
-	if (!parent || !end || !depth || !frame || !rank)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t above = b->pairing.parent[b->order[i]];
-		parent[i] = above == PM_NONE ? PM_NONE : b->place[above];
-		depth[i] = above == PM_NONE ? 0 : depth[parent[i]] + 1;
-		end[i] = i + 1;
+	bool good = builder && weights && rank;
+	b->u->rank = rank;
+	for (uint32_t i = 0; good && i < n; i++) {
 		rank[i] = i;
-		frame[i] = b->u->key[PMFS_OTHER][i];
-		if (frame[i] == PM_NONE) /* only in the baseline */
-			frame[i] = pmfs_n_frame_keys(&b->u->frames) + b->u->key[PMFS_BASE][i];
+		weights[i] = weight(b, i, cost);
+		good = pm_tree_add(builder, b->pairing.parent[i], frame_of(b, i), 0) != PM_NONE;
 	}
-	for (uint32_t i = n; i-- > 0;)
-		if (parent[i] != PM_NONE && end[i] > end[parent[i]])
-			end[parent[i]] = end[i];
+	int r = good ? pm_tree_freeze(builder, weights, &b->u->made, &b->place, NULL) : -ENOMEM;
+	if (!good)
+		pm_tree_builder_free(builder);
+	free(weights);
+	if (r < 0)
+		return -ENOMEM;
+	b->order = b->u->made->rank;
+	b->u->tree = *b->u->made;
+	b->u->tree.ordered_by = PM_NONE;
+	b->u->tree.rank = rank;
 	return 0;
 }
 
@@ -673,7 +627,7 @@ static void place_contexts(struct building *b)
 
 static int fill_frames(struct pmfs_tree_union *u)
 {
-	u->tree.frames = pmfs_frames_shown(&u->frames);
+	u->tree.frames = u->shown = pmfs_frames_shown(&u->frames);
 	u->tree.n_frames = 2 * pmfs_n_frame_keys(&u->frames);
 	u->tree.texts = u->frames.match.texts.items;
 	u->tree.n_texts = u->frames.match.texts.n;
@@ -704,13 +658,13 @@ static int fill(struct building *b)
 	if (r == 0)
 		r = find_nodes(b);
 	if (r == 0)
-		r = order_nodes(b);
+		r = make_tree(b);
 	if (r < 0)
 		return r;
 	place_contexts(b);
 	u->sides = calloc((size_t)b->pairing.n + 1, 1);
 	if (!u->sides || fill_side(b, PMFS_BASE) < 0 || fill_side(b, PMFS_OTHER) < 0 ||
-		fill_tree(b) < 0 || fill_frames(u) < 0 || fill_shared(u) < 0)
+		fill_frames(u) < 0 || fill_shared(u) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -752,7 +706,6 @@ static int union_build(struct pmfs_compare *c, enum pmfs_compare_part which, voi
 	}
 	pairs_done(&b.pairing);
 	free(b.place);
-	free(b.order);
 	if (r < 0) {
 		union_free(b.u);
 		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;

@@ -79,6 +79,10 @@ struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f);
 
 struct pmfs_tree_union {
 	struct pm_tree tree; /* frames by key; texts are those of `frames` */
+	/* What it is made of. */
+	struct pm_tree *made;
+	uint32_t *rank;
+	struct pm_frame *shown;
 	const struct pmfs_costs *costs;
 	struct pmfs_frames frames;
 	uint8_t *sides;                /* by context */
