@@ -4,7 +4,8 @@
     pairs.py PROFMOUNT CORPUS
 
 By function, file, line, and call path (functions, inlined functions, loops and lines from the root down), the costs of the
-mount of the measurements are those of the mount of the database, to 1e-9. The corpus lacks structure files that were too
+mount of the measurements are those of the mount of the database, to 1e-9: of what is measured, since a database brings
+derived metrics of its own, and hides what these are computed from. The corpus lacks structure files that were too
 large for it: paths of runs that need them are not compared. Exit 77 without a corpus.
 """
 import csv
@@ -20,7 +21,7 @@ EMULATOR = os.environ.get("EMULATOR", "").split()  # runs programs of another ma
 
 
 def cat(profmount, *args):
-    done = subprocess.run([*EMULATOR, profmount, "--cat", *args], capture_output=True, check=True)
+    done = subprocess.run([*EMULATOR, profmount, "-o", "metrics=all", "--cat", *args], capture_output=True, check=True)
     return list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8", "replace"), newline="")))
 
 
@@ -32,11 +33,11 @@ def columns(rows, ending):
     return [c for c in rows[0] if c.endswith(ending)] if rows else []
 
 
-def by_key(rows, key, ending):
+def by_key(rows, key, ending, without):
     out = {}
     for row in rows:
         for column in columns(rows, ending):
-            if row[column] and float(row[column]) and key(row) != ((),):
+            if column not in without and row[column] and float(row[column]) and key(row) != ((),):
                 at = (column, *key(row))
                 out[at] = out.get(at, 0.0) + float(row[column])
     return out
@@ -85,16 +86,17 @@ def alone(profmount, measurements, database):
 
 def compare(profmount, measurements, database):
     found = []
+    derived = {r["column"] for r in cat(profmount, database, "metrics.csv") if not r["metric_id"]}
     want, got = (paths(cat(profmount, source, "contexts.csv")) for source in (database, measurements))
     known = structs_of(measurements)
     missing = {r["module"] for r in want if r["module"] and base(r["module"]) not in known and "vmlinux" not in r["module"]}
     complete = not any(r["module"] in missing and r["kind"] != "instruction" for r in want)
     if complete:
-        found += differences(*(by_key(side, lambda r: (gpu_placeholder(r["path"]),), "_incl") for side in (want, got)))
+        found += differences(*(by_key(side, lambda r: (gpu_placeholder(r["path"]),), "_incl", derived) for side in (want, got)))
     for table, key in (("functions.csv", lambda r: (r["name"], base(r["file"]), r["line"])),
                        ("files.csv", lambda r: (base(r["file"]),)),
                        ("lines.csv", lambda r: (base(r["file"]), r["line"]))):
-        sides = [by_key(cat(profmount, source, table), key, "_excl") for source in (database, measurements)]
+        sides = [by_key(cat(profmount, source, table), key, "_excl", derived) for source in (database, measurements)]
         found += [f"{table}: {line}" for line in differences(*sides)]
     if complete:
         found += alone(profmount, measurements, database)
