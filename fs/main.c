@@ -36,7 +36,7 @@ static void fill_standard_descriptors(void)
 /* 1 with a message if the output cannot be written. */
 static int printed(void)
 {
-	if (fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	pmfs_log("standard output: cannot be written: %s", strerror(errno));
 	return 1;
