@@ -74,6 +74,12 @@ class Cases(unittest.TestCase):
         waiting = text(words, "summary.txt").partition("\nWaiting")[2].splitlines()
         self.assertIn("PMPI_Reduce", waiting[1])
 
+    def test_derived_metrics_of_a_database(self):
+        table = rows([self.path("hpctoolkit/saxpy")], "functions.csv")
+        kernel = next(r for r in table if r["name"].startswith("saxpy("))
+        self.assertEqual(values(kernel, "gker_occ_thr_excl", "gker_thr_reg_excl", "gker_blks_excl"), ("100", "26", "512"))
+        self.assertEqual([c for c in kernel if "acumu" in c or "saturation" in c.lower()], [])
+
     def test_two_runs_in_one_measurement_directory(self):
         words = [self.path("hpcrun/mixed2")]
         summary = text(words, "summary.txt")
