@@ -100,25 +100,13 @@ static void add_csv_quoted(struct pm_text *out, struct pm_bytes text)
 	pm_text_char(out, '"');
 }
 
-static void add_tsv_broken(struct pm_text *out, struct pm_bytes text)
-{
-	for (size_t at = 0, from = 0; at <= text.len; at++) {
-		if (at < text.len && !(class_of[text.p[at]] & BREAK))
-			continue;
-		pm_text_utf8(out, (struct pm_bytes){text.p + from, at - from});
-		if (at < text.len)
-			pm_text_char(out, ' ');
-		from = at + 1;
-	}
-}
-
 static void text_render(struct pm_text *out, enum pm_form form, struct pm_bytes text)
 {
 	uint8_t all = classes(text);
 	if (form == PM_CSV && all & QUOTE)
 		add_csv_quoted(out, text);
 	else if (form == PM_TSV && all & BREAK)
-		add_tsv_broken(out, text);
+		pm_text_tsv(out, text);
 	else if (all & BEYOND)
 		pm_text_utf8(out, text);
 	else

@@ -278,6 +278,15 @@ void pm_text_utf8(struct pm_text *t, struct pm_bytes b)
 		add_escaped(t, b, &utf8_escapes);
 }
 
+void pm_text_tsv(struct pm_text *t, struct pm_bytes b)
+{
+	size_t start = t->len;
+	pm_text_utf8(t, b);
+	for (size_t i = start; !t->failed && i < t->len; i++)
+		if (t->p[i] == '\t' || t->p[i] == '\r' || t->p[i] == '\n')
+			t->p[i] = ' ';
+}
+
 void pm_text_json(struct pm_text *t, struct pm_bytes b)
 {
 	pm_text_char(t, '"');

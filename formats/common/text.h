@@ -90,6 +90,9 @@ size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at);
  */
 void pm_text_line(struct pm_text *t, struct pm_bytes b);
 
+/* As a cell of a .tsv: like pm_text_utf8, but tab, CR and LF become one space each. */
+void pm_text_tsv(struct pm_text *t, struct pm_bytes b);
+
 /* As a JSON string with its quotes. */
 void pm_text_json(struct pm_text *t, struct pm_bytes b);
 

@@ -258,6 +258,17 @@ static void test_line_makes_each_blank_run_one_space(void **state)
 	check_rows(pm_text_line, rows, COUNT_OF(rows));
 }
 
+static void test_a_cell_of_a_tsv_keeps_all_but_breaks(void **state)
+{
+	const struct row rows[] = {
+		{BYTES(" a  b\x1b "), BYTES(" a  b\x1b ")},
+		{BYTES("a\t\r\nb"), BYTES("a   b")},
+		{BYTES("\xff\na\0"), BYTES(BAD " a" BAD)},
+		{BYTES(""), BYTES("")},
+	};
+	check_rows(pm_text_tsv, rows, COUNT_OF(rows));
+}
+
 static void test_json_escapes_what_it_must(void **state)
 {
 	const struct row rows[] = {
@@ -370,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_utf8_replaces_each_bad_byte_and_nul),
 		cmocka_unit_test(test_utf8_finds_every_bad_byte_at_every_place),
 		cmocka_unit_test(test_line_makes_each_blank_run_one_space),
+		cmocka_unit_test(test_a_cell_of_a_tsv_keeps_all_but_breaks),
 		cmocka_unit_test(test_json_escapes_what_it_must),
 		cmocka_unit_test(test_xml_escapes_markup_and_replaces_forbidden),
 		cmocka_unit_test(test_a_text_that_flows_is_taken_in_order),

@@ -124,7 +124,7 @@ static void test_hostile_names_stay_on_their_line(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, CALLGRIND, 0,
 		HEAD("my app",
-			"5") "ob=(4) /bin/app\nfl=(3) /x .c\nfn=(2) a fn=(9) b\xef\xbf\xbd\n1 5\n\n"
+			"5") "ob=(4) /bin/app\nfl=(3) /x  .c\nfn=(2) a fn=(9) b\xef\xbf\xbd\n1 5\n\n"
 			     "totals: 5\n");
 	views_done(m, f);
 }

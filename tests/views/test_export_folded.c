@@ -58,7 +58,7 @@ static void test_names_keep_to_their_place(void **state)
 		"(unknown) 6\n"
 		"ends with 7 7\n"
 		"std::map<int, char>::find(int const&) const 1\n"
-		"tab and lines 4\n"
+		"tab and  lines 4\n"
 		"two:frames 5\n");
 	views_done(m, f);
 }

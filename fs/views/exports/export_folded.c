@@ -42,7 +42,7 @@ struct folding {
 static void clean(struct pm_text *out, struct pm_bytes name)
 {
 	size_t start = out->len;
-	pm_text_line(out, name);
+	pm_text_tsv(out, name);
 	for (size_t i = start; !out->failed && i < out->len; i++)
 		if (out->p[i] == ';')
 			out->p[i] = ':';

@@ -95,11 +95,11 @@ static void add_bytes(struct pm_text *out, unsigned field, const struct pm_text 
 	pm_text_bytes(out, pm_text_view(bytes));
 }
 
-/* The index of a string in displayable form: valid UTF-8 on one line. */
+/* The index of a string as valid UTF-8 on one line. */
 static uint32_t string_of(struct writing *w, struct pm_bytes text)
 {
 	pm_text_clear(&w->scratch);
-	pm_text_line(&w->scratch, text);
+	pm_text_tsv(&w->scratch, text);
 	uint32_t string = pm_strtab_add(&w->strings, pm_text_view(&w->scratch));
 	w->failed |= w->scratch.failed || string == PM_NONE;
 	return string;

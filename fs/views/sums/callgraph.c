@@ -44,7 +44,7 @@ struct building {
 static uint32_t add_text(struct building *b, struct pm_bytes text)
 {
 	pm_text_clear(&b->cleaned);
-	pm_text_line(&b->cleaned, text);
+	pm_text_tsv(&b->cleaned, text);
 	return b->cleaned.failed ? PM_NONE
 				 : pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
 }
