@@ -92,6 +92,39 @@ static void test_summary_fits_a_screen(void **state)
 	views_done(m, f);
 }
 
+/* Calls of one share: with lines of source if they fit, without them, and with `…` for calls. */
+static void test_a_hot_path_says_what_it_leaves_out(void **state)
+{
+	static const struct {
+		uint32_t n;
+		const char *shown;
+	} paths[] = {
+		{2, "  call number 0 > a.c:10 > call number 1 > a.c:11\n"},
+		{5, "  call number 0 > call number 1 > call number 2 > call number 3 > call number 4\n"},
+		{9, "  call number 0 > call number 1 > … > call number 8\n"},
+	};
+	for (size_t k = 0; k < sizeof(paths) / sizeof(*paths); k++) {
+		struct fake *f = fake_with_time();
+		uint32_t n = 0;
+		fake_thread(f, 0, 0);
+		for (uint32_t i = 0; i < paths[k].n; i++) {
+			char name[32];
+			snprintf(name, sizeof(name), "call number %u", i);
+			fake_call(f, n + 1, n, fake_function(f, name, "a.c", 1));
+			fake_line(f, n + 2, n + 1, "a.c", 10 + i);
+			fake_value(f, 0, n + 1, 1, 5);
+			fake_value(f, 0, n + 2, 1, 5);
+			n += 2;
+		}
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		char *text = view_text(m, ROOT, "summary.txt", 0);
+		if (!strstr(text, paths[k].shown))
+			fail_msg("%s", text);
+		free(text);
+		views_done(m, f);
+	}
+}
+
 /* One of two functions of a name, one that only calls, and how often. */
 static void test_functions_fit_a_table(void **state)
 {
@@ -588,6 +621,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_amounts_fit_their_columns),
 		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_a_hot_path_says_what_it_leaves_out),
 		cmocka_unit_test(test_functions_fit_a_table),
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),

@@ -802,23 +802,49 @@ static bool same_share(double value, double other, double whole)
 	return fabs(round(1000 * value / whole) - round(1000 * other / whole)) < 0.5;
 }
 
-/* Steps of the same share, a line. `a > … > c` is the first and the last of them. */
+/* How much of some steps is left out for lack of room. */
+enum steps { ALL_STEPS, STEPS_BUT_LINES, FIRST_STEPS_AND_LAST };
+
+static void join_steps(struct pm_text *out, const struct pm_tree *tree, const struct pmfs_hot *path,
+	uint32_t n, enum steps how, size_t width)
+{
+	struct pm_text scratch = {.p = NULL};
+	uint32_t last = n;
+	bool gap = false;
+	for (uint32_t i = 0; how != ALL_STEPS && i < n; i++)
+		if (pm_tree_frame(tree, path[i].context)->kind != PM_KIND_LINE)
+			last = i;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
+		if (last < n && frame->kind == PM_KIND_LINE)
+			continue;
+		pm_text_clear(&scratch);
+		struct pm_bytes name = pmfs_frame_name(tree, frame, &scratch);
+		bool ends = out->len == 0 || i == (last < n ? last : n - 1);
+		if (how == FIRST_STEPS_AND_LAST && !ends && out->len + name.len > width / 2) {
+			gap = true;
+			continue;
+		}
+		pm_text_str(out, out->len == 0 ? "" : gap ? " > … > " : " > ");
+		pm_text_bytes(out, n > 1 ? pmfs_name_bare(name) : name);
+		gap = false;
+	}
+	pm_text_end(&scratch, out);
+}
+
+/* Steps of the same share, a line; hotpath.txt has those that are left out. */
 static void add_steps(struct pm_text *out, const struct pm_tree *tree, const struct pmfs_hot *path,
 	uint32_t n, unsigned width)
 {
-	struct pm_text scratch = {.p = NULL}, line = {.p = NULL};
-	for (uint32_t i = 0; i < n; i++) {
-		pm_text_clear(&scratch);
-		struct pm_bytes name =
-			pmfs_frame_name(tree, pm_tree_frame(tree, path[i].context), &scratch);
-		if (i > 0 && i + 1 < n && line.len + name.len > width / 2)
-			continue; /* see hotpath.txt */
-		pm_text_str(&line, i ? " > " : "");
-		pm_text_bytes(&line, n > 1 ? pmfs_name_bare(name) : name);
+	struct pm_text line = {.p = NULL};
+	for (unsigned how = ALL_STEPS; how <= FIRST_STEPS_AND_LAST; how++) {
+		pm_text_clear(&line);
+		join_steps(&line, tree, path, n, (enum steps)how, width);
+		if (line.len <= width)
+			break;
 	}
 	pmfs_add_cut(out, pm_text_view(&line), width);
 	pm_text_end(&line, out);
-	pm_text_end(&scratch, out);
 }
 
 static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
