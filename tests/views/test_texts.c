@@ -478,6 +478,14 @@ static void test_readme_begins_with_what_is_there(void **state)
 	free(text);
 	views_done(m, f);
 	f = fake_new();
+	m = pmfs_model_new(&f->profile);
+	text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text, "\n$ cat summary.txt\n"));
+	assert_null(strstr(text, "$ head"));
+	assert_null(strstr(text, "$ cat hotpath.txt"));
+	free(text);
+	views_done(m, f);
+	f = fake_new();
 	f->profile.kind_of_tree = "edges";
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	m = pmfs_model_new(&f->profile);

@@ -799,22 +799,23 @@ static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_err
 	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
 }
 
-/* A profile of call edges may have statements alone: no calls, functions or call path. */
+/* Without calls there are no functions, nor a call path; of call edges there may be statements. */
 static int add_beginning(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pm_tree *tree = NULL;
 	bool edges = strcmp(pm_profile_kind_of_tree(p), "edges") == 0;
-	int r = edges && p->has_lines ? pmfs_model_tree(m, &tree, &why) : 0;
+	int r = pmfs_model_tree(m, &tree, &why);
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
-	bool empty = r == 0 && tree && tree->n_contexts == 0;
 	pm_text_str(out,
 		"\n\nTo begin with (or open report.html in a browser)\n"
 		"$ cat summary.txt\n");
-	pm_text_str(out,
-		empty ? "$ head lines.csv\n" : "$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
+	if (r < 0 || tree->n_contexts > 0)
+		pm_text_str(out, "$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
+	else if (edges && p->has_lines)
+		pm_text_str(out, "$ head lines.csv\n");
 	return 0;
 }
 
