@@ -14,9 +14,12 @@ PROFMOUNT, SAMPLE = sys.argv[1:3]
 WAITS = {"<omp barrier wait>": "omp barrier", "<omp idle>": "omp idle"}
 
 
+def cat(path):
+    return subprocess.run([PROFMOUNT, "--cat", SAMPLE, path], capture_output=True, text=True, timeout=600, check=True).stdout
+
+
 def rows(path):
-    text = subprocess.run([PROFMOUNT, "--cat", SAMPLE, path], capture_output=True, text=True, timeout=600, check=True).stdout
-    return list(csv.DictReader(io.StringIO(text)))
+    return list(csv.DictReader(io.StringIO(cat(path))))
 
 
 def count(threads):
@@ -75,6 +78,11 @@ class Blame(unittest.TestCase):
         for r in rows("blame.csv"):
             if not r["name"].startswith("("):
                 self.assertEqual(contexts[r["context_id"]]["category"], r["category"])
+
+    def test_it_is_offered_where_threads_wait(self):
+        self.assertIn("$ head -n 6 blame.csv\n", cat("recipes.txt"))
+        self.assertEqual(rows("ignore/category:openmp/blame.csv"), [])
+        self.assertNotIn("blame.csv", cat("ignore/category:openmp/recipes.txt"))
 
 
 if __name__ == "__main__":

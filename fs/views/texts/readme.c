@@ -337,14 +337,23 @@ static int add_filters(const struct recipes *c, struct pm_error *err)
 	return r < 0 ? r : add_library(c, err);
 }
 
+/* Where threads wait for others; that of a GPU and its host alone has no rows, if neither waits. */
 static int add_blame(const struct recipes *c, struct pm_error *err)
 {
+	static const enum pmfs_category waiting[] = {PMFS_OPENMP, PMFS_THREAD, PMFS_IDLE};
+	const struct pmfs_category_sums *s;
+	bool waits = false;
 	int r = pmfs_has_blame(c->model, 0, err);
-	if (r > 0) {
+	uint32_t own = c->columns->first_excl;
+	if (r <= 0 || own == PM_NONE || (r = pmfs_category_sums(c->model, &s, err)) < 0)
+		return r < 0 ? r : 0;
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting); i++)
+		waits |= s->cells[(size_t)waiting[i] * c->columns->n + own] > 0;
+	if (waits) {
 		ask(c, "What do others run while threads wait? (ns, by kind of waiting)");
 		pm_text_str(c->out, "$ head -n 6 blame.csv\n");
 	}
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 /* ---- about threads: the most expensive, imbalance, costs by thread in SQL ---- */
