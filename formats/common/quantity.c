@@ -1,7 +1,10 @@
 #include "formats/common/quantity.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+
+#include "profmount/limits.h"
 
 static const struct {
 	const char *unit;
@@ -145,4 +148,19 @@ uint32_t pm_quantity_leading(const struct pm_metrics *m, const double *whole)
 		}
 	}
 	return leading;
+}
+
+int pm_quantity_fields(const char *list, struct pm_strtab *ret, struct pm_error *err)
+{
+	for (size_t n; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		struct pm_bytes name = {(const uint8_t *)list, n};
+		if (n > 0 && pm_strtab_add(ret, name) == PM_NONE)
+			return pm_error_plain(err, -ENOMEM);
+	}
+	if (ret->n == 0 || ret->n > PM_LIMIT_COUNTER_FIELDS)
+		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
+			"-o values takes 1 to %d fields, such as bytes\\,flops",
+			PM_LIMIT_COUNTER_FIELDS);
+	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef PROFMOUNT_QUANTITY_H
 #define PROFMOUNT_QUANTITY_H
 
+#include "formats/common/map.h"
 #include "profmount/profile.h"
 
 /* Classes in order of preference. */
@@ -35,5 +36,12 @@ uint32_t pm_metrics_groups(const struct pm_metrics *m);
  * there is none.
  */
 uint32_t pm_quantity_leading(const struct pm_metrics *m, const double *whole);
+
+/*
+ * The fields that are to be quantities (pm_open_options.values), each once: added to an empty
+ * table, which has an arena and is its owner's to release, also on failure. 0; -EINVAL: there are
+ * none or more than PM_LIMIT_COUNTER_FIELDS; -ENOMEM.
+ */
+int pm_quantity_fields(const char *list, struct pm_strtab *ret, struct pm_error *err);
 
 #endif

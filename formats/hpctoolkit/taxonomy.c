@@ -203,7 +203,7 @@ static const char *find_group(
 	return NULL;
 }
 
-/* Reads an expression; *ret_ops is 0 where there is none. Returns a reason, or NULL. */
+/* Reads an expression; *ret is empty where it is none. Returns a reason, or NULL. */
 static const char *read_formula(
 	struct reader *r, struct pm_bytes from, enum side side, bool flat, struct pm_formula *ret)
 {

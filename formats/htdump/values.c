@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/quantity.h"
 #include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "formats/htdump/htdump.h"
@@ -19,16 +20,9 @@ enum { METRICS_OF_FIELD = 2, MOST_SHOWN = 32, BATCH = 3 * 256 };
 int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *err)
 {
 	w->names.arena = &w->arena;
-	for (size_t n; *fields; fields += n + (fields[n] == ',')) {
-		n = strcspn(fields, ",");
-		struct pm_bytes name = {(const uint8_t *)fields, n};
-		if (n > 0 && pm_strtab_add(&w->names, name) == PM_NONE)
-			return pm_error_plain(err, -ENOMEM);
-	}
-	if (w->names.n == 0 || w->names.n > PM_LIMIT_COUNTER_FIELDS)
-		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
-			"-o values takes 1 to %d fields, such as bytes\\,flops",
-			PM_LIMIT_COUNTER_FIELDS);
+	int r = pm_quantity_fields(fields, &w->names, err);
+	if (r < 0)
+		return r;
 	w->n = w->names.n;
 	uint32_t n_metrics = PM_CALLS_N_METRICS + METRICS_OF_FIELD * w->n;
 	struct pm_metric *list = pm_arena_array(&w->arena, n_metrics, sizeof(*list));
@@ -47,7 +41,7 @@ int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *e
 			.name = w->names.items[field],
 			.scope = pm_bytes_of(own ? "exclusive" : "inclusive")};
 	}
-	w->metrics = (struct pm_metrics){n_metrics, list};
+	w->metrics = (struct pm_metrics){.n = n_metrics, .metrics = list};
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/quantity.h"
 #include "formats/common/search.h"
 #include "formats/traceevents/traceevents.h"
 
@@ -40,17 +41,12 @@ struct tev_values *tev_values_new(struct tev_reading *t)
 		return NULL;
 	}
 	v->fields.arena = &v->arena;
-	for (size_t n; *at; at += n + (at[n] == ',')) {
-		n = strcspn(at, ",");
-		if (n > 0 &&
-			pm_strtab_add(&v->fields, (struct pm_bytes){(const uint8_t *)at, n}) ==
-				PM_NONE)
-			tev_no_memory(t);
-	}
-	if (v->fields.n == 0 || v->fields.n > PM_LIMIT_COUNTER_FIELDS)
-		pm_rec_fail(t->r, -EINVAL, PM_NO_OFFSET,
-			"-o values takes 1 to %d fields, such as bytes\\,flops",
-			PM_LIMIT_COUNTER_FIELDS);
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	int r = pm_quantity_fields(at, &v->fields, &err);
+	if (r == -ENOMEM)
+		tev_no_memory(t);
+	else if (r < 0)
+		pm_rec_fail(t->r, r, PM_NO_OFFSET, "%s", err.text);
 	v->n = v->fields.n;
 	return v;
 }

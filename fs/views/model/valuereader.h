@@ -45,7 +45,8 @@ static inline void pmfs_values_step(struct pmfs_values *v)
 
 /*
  * Calls each() for every context of the tree with values of a thread, in their order: its costs as
- * in flat tables, columns->n cells. 0, or a negative errno, also of each().
+ * in flat tables, columns->n cells. each() fails for lack of memory alone. 0 or a negative
+ * errno.
  */
 int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
 	int (*each)(void *self, uint32_t context, const double *cells), void *self,
