@@ -1,14 +1,16 @@
 /*
  * Writes a big valid HTDUMP stream, the same bytes every time:
  *
- *     make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]
+ *     make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]] | texts]
  *
  * Eight threads by turns, each a request at a time: a root, four calls under it, three leaves under
- * each; with PATHS, calls of a wide tree (program.h). A call is written when it ends, as the
- * library does, so leaves come first.
+ * each; with PATHS, calls of a wide tree (program.h); with `texts`, each fifth label is stored as a
+ * string. A call is written when it ends, as the library does, so leaves come first.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/bench/make.h"
 #include "tests/bench/program.h"
@@ -18,6 +20,7 @@ enum {
 	THREADS = 8,
 	BUFFERED = 25,
 	LABELS = 200,
+	TEXT_EACH = 5,
 	MIDDLES = 4,
 	LEAVES = 3,
 	LEAF_NS = 100, /* with the time between two of them */
@@ -30,7 +33,19 @@ enum {
 struct stream {
 	struct htdw w;
 	uint64_t left;
+	bool texts;
 };
+
+struct label {
+	char text[32];
+};
+
+static struct label label_of(uint32_t number)
+{
+	struct label label;
+	snprintf(label.text, sizeof(label.text), "Renderer::pass_%u", number);
+	return label;
+}
 
 static void flush(struct stream *s)
 {
@@ -42,7 +57,10 @@ static void put_label(
 	struct stream *s, uint32_t thread, uint64_t start, uint64_t ns, uint32_t label)
 {
 	s->left -= s->left > 0;
-	htdw_call_int(&s->w, thread, start, ns, label);
+	if (s->texts && label % TEXT_EACH == 0)
+		htdw_call_text(&s->w, thread, start, ns, label_of(label).text);
+	else
+		htdw_call_int(&s->w, thread, start, ns, label);
 	if (s->w.len >= FLUSH)
 		flush(s);
 }
@@ -125,19 +143,20 @@ int main(int argc, char **argv)
 {
 	if (argc != 3 && argc != 4) {
 		fprintf(stderr,
-			"usage: make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]\n");
+			"usage: make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]] | "
+			"texts]\n");
 		return 2;
 	}
-	struct stream s = {.left = make_number(argv[2])};
+	struct stream s = {
+		.left = make_number(argv[2]), .texts = argc == 4 && strcmp(argv[3], "texts") == 0};
 	struct program_shape shape = {.functions = LABELS};
-	if (argc == 4)
+	if (argc == 4 && !s.texts)
 		shape = program_parse(argv[3]);
 	out_open(NULL, argv[1]);
 	htdw_begin(&s.w, false, false);
 	for (unsigned i = 0; i < shape.functions; i++) {
-		char label[32];
-		snprintf(label, sizeof(label), "Renderer::pass_%u", i);
-		htdw_mapping(&s.w, i, label);
+		struct label label = label_of(i);
+		htdw_mapping(&s.w, i, label.text);
 	}
 	if (shape.paths)
 		put_wide_tree(&s, shape);
