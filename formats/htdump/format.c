@@ -44,9 +44,6 @@ static int opened_fill(struct htd_opened *src, const char *values, struct pm_err
 		src->input.watch = s->watch = &src->watch;
 	}
 	bool described = htd_dialect_detect(s->bytes, &s->dialect) > 0;
-	src->segments = htd_segments_new();
-	if (!src->segments)
-		return -ENOMEM;
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
 		return pm_error_set(
 			err, -ENOTSUP, src->input.name, PM_NO_OFFSET, "is larger than 16 TiB");
@@ -65,7 +62,6 @@ static void opened_free(struct htd_opened *src)
 	htd_percentiles_done(&src->percentiles);
 	pm_map_done(&src->children);
 	htd_calls_done(&src->calls);
-	htd_segments_free(src->segments);
 	htd_scan_done(src);
 	htd_wanted_done(&src->wanted);
 	pm_arena_done(&src->arena);
@@ -74,8 +70,8 @@ static void opened_free(struct htd_opened *src)
 	free(src);
 }
 
-int htd_opened_new(
-	struct pm_input *input, const char *values, struct pm_profile *ret, struct pm_error *err)
+int htd_opened_new(struct pm_input *input, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
 {
 	struct htd_opened *src = calloc(1, sizeof(*src));
 	if (!src) {
@@ -83,12 +79,13 @@ int htd_opened_new(
 		return pm_error_plain(err, -ENOMEM);
 	}
 	src->input = *input;
+	src->cache = options->cache;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->children_lazy = src->percentiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	int r = opened_fill(src, values, err);
+	int r = opened_fill(src, options->values, err);
 	if (r < 0) {
 		opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
@@ -105,7 +102,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	if (fd < 0)
 		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
 	int r = pm_input_take(&input, fd, pm_path_name(c->path), err);
-	return r < 0 ? r : htd_opened_new(&input, options->values, ret, err);
+	return r < 0 ? r : htd_opened_new(&input, options, ret, err);
 }
 
 static void format_close(struct pm_profile *p)

@@ -341,9 +341,6 @@ static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 	return (uint64_t)(uint32_t)(parent + 1) << 32 | frame; /* PM_NONE + 1 = 0: the top */
 }
 
-/* Recently read segments, for several threads. NULL if out of memory. */
-struct htd_segments *htd_segments_new(void);
-void htd_segments_free(struct htd_segments *segments);
 /* ---- percentiles of the durations of calls (durations.c) ---- */
 
 struct htd_percentiles {
@@ -402,7 +399,7 @@ struct htd_opened {
 	struct pm_series *series; /* see htd_series */
 	size_t n_series;
 	struct htd_percentiles percentiles; /* see htd_percentiles_get */
-	struct htd_segments *segments;
+	struct pm_cache *cache;             /* of segments of traces (trace.c) */
 	struct pm_fact facts[HTD_N_FACTS];
 	char version[16];
 };
@@ -413,11 +410,11 @@ static inline struct htd_opened *htd_opened_of(const struct pm_profile *p)
 }
 
 /*
- * format.c: opens a stream; takes ownership of the input, even on failure. `values`: see struct
- * pm_open_options.
+ * format.c: opens a stream; takes ownership of the input, even on failure. Of the options, `values`
+ * and `cache` are used.
  */
-int htd_opened_new(
-	struct pm_input *input, const char *values, struct pm_profile *ret, struct pm_error *err);
+int htd_opened_new(struct pm_input *input, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err);
 
 /*
  * parts.c: reads the whole stream on first need. `stream`, `sheets`, `counters` and `threads` must

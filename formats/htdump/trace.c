@@ -1,13 +1,14 @@
 /*
- * Samples of threads: segments between marks, regenerated on request. The last few are kept,
- * because readers request one segment in several steps.
+ * Samples of threads: segments between marks, regenerated on request. They are cached, because
+ * readers request one segment in several steps.
  */
 #include "formats/htdump/htdump.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "formats/common/cache.h"
 #include "formats/common/list.h"
 
 /*
@@ -18,6 +19,7 @@
 
 /* Samples of a thread from one mark to the next. */
 struct segment {
+	struct pm_cached cached;
 	uint32_t lane;
 	size_t mark;
 	uint32_t n;
@@ -173,101 +175,67 @@ static int read_segment(const struct htd_calls *c, const struct pm_map *children
 	return 0;
 }
 
-/* ==== recently read segments ==== */
-
-enum { N_SEGMENTS = 8 };
-
-struct htd_segments {
-	pthread_mutex_t lock;
-	unsigned next; /* the next to be replaced */
-	struct segment *items[N_SEGMENTS];
-};
-
-struct htd_segments *htd_segments_new(void)
-{
-	struct htd_segments *s = calloc(1, sizeof(*s));
-	if (s)
-		pthread_mutex_init(&s->lock, NULL);
-	return s;
-}
-
-void htd_segments_free(struct htd_segments *s)
-{
-	if (!s)
-		return;
-	for (unsigned i = 0; i < N_SEGMENTS; i++)
-		free(s->items[i]);
-	pthread_mutex_destroy(&s->lock);
-	free(s);
-}
-
-/* The samples from number `first` on, of its segment. */
-static size_t copy_segment(
-	const struct segment *seg, uint64_t first, struct pm_sample *ret, size_t room)
-{
-	uint64_t from = first % HTD_MARK;
-	if (from >= seg->n)
-		return 0;
-	size_t n = seg->n - (size_t)from < room ? seg->n - (size_t)from : room;
-	memcpy(ret, &seg->samples[from], n * sizeof(*ret));
-	return n;
-}
-
-/* Copies samples from `first` to the end of its segment, if the segment is cached. */
-static bool look_up(struct htd_segments *s, uint32_t lane, uint64_t first, struct pm_sample *ret,
-	size_t room, size_t *ret_n)
-{
-	bool found = false;
-	pthread_mutex_lock(&s->lock);
-	for (unsigned i = 0; i < N_SEGMENTS && !found; i++) {
-		const struct segment *seg = s->items[i];
-		found = seg && seg->lane == lane && seg->mark == first / HTD_MARK;
-		if (found)
-			*ret_n = copy_segment(seg, first, ret, room);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return found;
-}
-
-/* Caches a segment; takes ownership of it. */
-static void keep(struct htd_segments *s, struct segment *seg)
-{
-	pthread_mutex_lock(&s->lock);
-	struct segment *old = s->items[s->next];
-	s->items[s->next] = seg;
-	s->next = (s->next + 1) % N_SEGMENTS;
-	pthread_mutex_unlock(&s->lock);
-	free(old);
-}
-
 /* ==== samples ==== */
 
-/* From `first` to the end of its segment, at most. */
-static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
-	size_t room, struct pm_error *err)
+enum {
+	SEGMENTS = PM_CACHE_FORMAT, /* in the highest byte of keys, then: */
+	MARK_BITS = 38,             /* below the lane; of HTD_LIMIT_OFFSET bytes of calls */
+};
+
+struct wanted {
+	struct htd_opened *src;
+	uint32_t lane;
+	size_t mark;
+};
+
+static void segment_free(struct pm_cached *c)
 {
+	free(c);
+}
+
+static int segment_build(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct wanted *wanted = context;
 	const struct htd_calls *calls;
 	const struct pm_map *children;
-	size_t n;
-	if (look_up(src->segments, lane, first, ret, room, &n))
-		return (int64_t)n;
-	int r = htd_calls_get(src, &calls, err);
+	int r = htd_calls_get(wanted->src, &calls, err);
 	if (r == 0)
-		r = htd_children_get(src, &children, err);
+		r = htd_children_get(wanted->src, &children, err);
 	if (r < 0)
 		return r;
 	struct segment *seg = malloc(sizeof(*seg));
 	if (!seg)
 		return pm_error_plain(err, -ENOMEM);
-	seg->lane = lane;
-	seg->mark = first / HTD_MARK;
+	seg->cached = (struct pm_cached){.bytes = sizeof(*seg), .free = segment_free};
+	seg->lane = wanted->lane;
+	seg->mark = wanted->mark;
 	r = read_segment(calls, children, seg, err);
-	if (r < 0) {
+	if (r < 0)
 		free(seg);
+	else
+		*ret = &seg->cached;
+	return r;
+}
+
+/* From `first` to the end of its segment, at most. */
+static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
+	size_t room, struct pm_error *err)
+{
+	struct wanted wanted = {src, lane, first / HTD_MARK};
+	uint64_t key =
+		(uint64_t)SEGMENTS << 56 | (uint64_t)lane << MARK_BITS | (uint64_t)wanted.mark;
+	struct pm_cached *cached;
+	int r = pm_cache_get(src->cache, key, segment_build, &wanted, &cached, err);
+	if (r < 0)
 		return r;
-	}
-	n = copy_segment(seg, first, ret, room);
-	keep(src->segments, seg);
+	const struct segment *seg = (const struct segment *)cached;
+	size_t from = first % HTD_MARK, n = seg->n > from ? seg->n - from : 0;
+	n = n < room ? n : room;
+	bool to_end = from + n == seg->n;
+	memcpy(ret, &seg->samples[from], n * sizeof(*ret));
+	pm_cache_release(src->cache, cached);
+	if (to_end) /* a long trace must not displace everything else */
+		pm_cache_drop(src->cache, key);
 	return (int64_t)n;
 }
 

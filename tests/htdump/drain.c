@@ -1,13 +1,17 @@
 /* Reads every cell of a profile, as the file system would, but without rendering. */
 #include "tests/htdump/drain.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/cache.h"
 #include "formats/common/text.h"
 #include "formats/htdump/htdump.h"
 #include "profmount/format.h"
+
+enum { SMALL_CACHE = 1 << 20 };
 
 int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_error *err)
 {
@@ -17,6 +21,9 @@ int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_er
 int stream_open_values(const uint8_t *p, size_t n, const char *values, struct pm_profile *ret,
 	struct pm_error *err)
 {
+	struct pm_open_options options = {.values = values, .cache = pm_cache_new(SMALL_CACHE)};
+	if (!options.cache)
+		return -ENOMEM;
 	uint8_t *copy = n ? malloc(n) : NULL;
 	struct pm_input input = {
 		.bytes = {copy, n}, .name = strdup("stream"), .fd = -1, .slot = -1};
@@ -24,13 +31,17 @@ int stream_open_values(const uint8_t *p, size_t n, const char *values, struct pm
 		memcpy(copy, p, n);
 	*ret = (struct pm_profile){.self = NULL};
 	*err = (struct pm_error){.code = 0};
-	return htd_opened_new(&input, values, ret, err);
+	int r = htd_opened_new(&input, &options, ret, err);
+	if (r < 0)
+		pm_cache_free(options.cache);
+	return r;
 }
 
 extern const struct pm_format htd_format;
 
 void stream_close(struct pm_profile *p)
 {
+	pm_cache_free(htd_opened_of(p)->cache);
 	htd_format.close(p);
 }
 
