@@ -64,7 +64,7 @@ struct reader {
 	struct item items[MOST_LEVELS];
 	unsigned n_levels, n_items;
 	uint32_t alias; /* the last one */
-	bool no_memory;
+	bool no_memory, has_roots;
 	struct pending pending;
 	uint64_t at; /* of the line */
 	struct pm_text text;
@@ -465,6 +465,7 @@ static int take_line(struct reader *r, const struct line *l)
 		fault(r, r->at, l->key, "is nested too deeply");
 		return 0;
 	}
+	r->has_roots |= l->indent == 0 && pm_bytes_equal(l->key, pm_bytes_of("roots"));
 	if (root && l->dash)
 		r->items[r->n_items++] = (struct item){.indent = l->indent};
 	struct item *item = r->n_items ? &r->items[r->n_items - 1] : NULL;
@@ -547,6 +548,8 @@ static int read_file(struct reader *r, struct pm_bytes file)
 	}
 	if (status == 0)
 		status = flush(r);
+	if (status == 0 && !r->has_roots)
+		fault(r, 0, pm_bytes_of("roots"), "is not in the file: no metric is derived");
 	return status < 0 ? status : hide(r);
 }
 

@@ -350,8 +350,12 @@ class OfDatabases(unittest.TestCase):
             " " * i + "a:\n" for i in range(200))] + [YAML[:n] for n in range(0, len(YAML), 61)]
         for text in texts:
             with self.subTest(text=text[-40:]):
-                rows = table(self.database(text), "functions.csv")
+                path = self.database(text)
+                rows = table(path, "functions.csv")
                 self.assertEqual([r["name"] for r in rows], [r["name"] for r in plain])
+                if "roots:" not in text:
+                    self.assertEqual([(r["offset"], r["what"]) for r in table(path, "damage.csv")],
+                                     [("0", "roots: is not in the file: no metric is derived")])
 
     def test_corpus(self):
         """What NVIDIA's own tools say of these launches."""
