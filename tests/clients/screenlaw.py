@@ -76,13 +76,21 @@ class Tables:
             return [sum(cells)] if cells else []
         if row.startswith("up="):  # own cost of contexts whose path of functions ends so: of a caller and a callee, callers.csv has it
             callee, caller = json.loads(row[3:])[:2]
-            sums = {}  # by functions: several may have one name
+            calls = {}  # by functions: several may have one name
             for r in self.matching(self.base(path) + "callers.csv", {"caller": caller, "callee": callee}):
-                if number(r) is not None:
-                    sums[r["caller_id"], r["callee_id"]] = sums.get((r["caller_id"], r["callee_id"]), 0) + number(r)
-            return list(sums.values())
+                calls.setdefault((r["caller_id"], r["callee_id"]), []).append(r)
+            return [self.added(rows, column) for rows in calls.values()]
         found = self.matching(path, json.loads(row)) if row.startswith("{") else [self.rows(path)[int(row)]]
         return [number(r) for r in found]
+
+    def added(self, rows, column):
+        """What is derived does not add up: it is derived of what adds up."""
+        text = {row["column"]: row["name"] for row in self.rows("metrics.csv") if row["scope"] == "derived"}.get(column)
+        if not text:
+            return sum(float(r[column]) for r in rows if r[column])
+        side = re.search("_(excl|incl)$", column).group()
+        of = lambda m: repr(self.added(rows, m.group() + side if m.group() + side in rows[0] else m.group()))  # noqa: E731
+        return eval(re.sub(r"[a-z_]\w*", of, text.split(" = ")[1]))
 
     @functools.lru_cache(maxsize=None)
     def wholes(self, column, base=""):

@@ -36,6 +36,12 @@ for (let i = 0; i < 2; i++) {
   await does(() => page.evaluate(n => document.querySelectorAll("#main th button")[n].click(), sortable - 1));
   shown.sorted.push(await page.evaluate(n => [...document.querySelectorAll("#main .long tbody tr:not(.space)")].map(row => row.cells[n].querySelector("[data-cell]")?.dataset.cell), sortable - 1));
 }
+shown.byName = [];
+for (let i = 0; i < 2; i++) {
+  await does(() => page.evaluate(() => document.querySelector("#main th button").click()));
+  shown.byName.push((await rows()).map(row => row[0]));
+}
+shown.hints = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#main th")].map(th => [th.textContent, th.title])));
 // The name of a row, whole, though it is cut on screen.
 await visit("view=functions");
 shown.copied = await page.evaluate(text => {

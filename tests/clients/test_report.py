@@ -33,6 +33,9 @@ PROFMOUNT, SOURCE, *OTHERS = (os.path.abspath(a) for a in sys.argv[1:] if a != "
 BROWSERS = {"chrome": ("chromium", "/usr/bin/chromium"), "firefox": ("firefox-esr", "/usr/bin/firefox-esr")}
 UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
+# Of the quantities of SOURCE: one that does not add up, and one that is below 0.
+DERIVED = ["-o", "derive=ipc=papi_tot_ins/papi_tot_cyc", "-o", "derive=less=ipc*papi_tot_cyc - 2*papi_tot_ins"]
+
 HOSTILE = ["</script><script>document.title='x'</script>", "<!--<script>", "<img src=x onerror=alert(1)>", "'\"`${alert(1)}",
            "javascript:alert(1)", "\u202egnp.exe", "x" * 65536, "&lt;b&gt;\u2028\u2029", "__proto__", "constructor"]
 
@@ -85,7 +88,7 @@ def hostile_profile():
 
 
 class Mounted:
-    """A mount of a source, as a context manager: its folder."""
+    """A mount of sources, with options before them, as a context manager: its folder."""
 
     def __init__(self, *sources):
         self.sources = sources
@@ -228,8 +231,13 @@ class Report(unittest.TestCase):
 
     def test_numbers_on_screen_are_those_of_the_tables(self):
         for source in (SOURCE, *OTHERS):
-            with self.subTest(source=source), Mounted(source) as folder:
+            derived = DERIVED if source == SOURCE and not LAW_ONLY else []
+            with self.subTest(source=source), Mounted(*derived, source) as folder:
                 shown = self.check_law(folder)
+                if derived:
+                    told = {(cell.split("|")[0], cell.split("|")[-1]) for _, cell in shown["cells"]}
+                    self.assertLessEqual({("functions.csv", "ipc_excl"), ("functions.csv", "less_excl"), ("contexts.csv", "ipc_incl"), ("contexts.csv", "ipc_excl")}, told)
+                    self.assertTrue(any("|up=" in cell and cell.endswith("|ipc_excl") for _, cell in shown["cells"]))
                 if "kineto" in source:  # calls with arguments, which a click in the timeline shows
                     self.assertGreater(min(len(shown["args"]), shown["inWindow"], shown["own"]), 0)
 
@@ -279,8 +287,9 @@ class Report(unittest.TestCase):
 
     def test_a_reader_with_keys_and_mouse_in_chromium(self):
         """Search is literal; keys work after clicks; Esc and Back undo; names are copied whole."""
-        with Mounted(SOURCE) as folder:
+        with Mounted(*DERIVED, SOURCE) as folder:
             shown = self.drive("chrome", "steps.mjs", f"file://{folder}/report.html")
+            functions = rows(folder, "functions.csv")
             columns = [c for c in rows(folder, "functions.csv")[0] if re.search("_(excl|incl)$", c)]
             lines = rows(folder, "lines.csv")
         self.assertEqual(shown["errors"], [])
@@ -288,8 +297,15 @@ class Report(unittest.TestCase):
         self.assertEqual(found["literally"], [found["longest"]])
         self.assertEqual(found["pattern"], [name for name in found["names"] if name.startswith(found["names"][0][:2])])
         self.assertEqual(found["none"], [])
-        self.assertEqual(shown["sorted"][0], shown["sorted"][1][::-1])
-        self.assertIn(shown["sorted"][0][0].split("|")[2], columns)
+        for i, order in enumerate(shown["sorted"]):
+            told = [cell.split("|")[1:] for cell in order if cell]
+            self.assertEqual({column for _, column in told}, {"less_excl"})
+            values = [float(functions[int(row)]["less_excl"]) for row, _ in told]
+            self.assertEqual(values, sorted(values, reverse=i == 0))
+            self.assertEqual([bool(cell) for cell in order], sorted(map(bool, order), reverse=True))  # empty cells are the last
+        self.assertEqual(shown["byName"], [sorted(f["name"] for f in functions)[:len(shown["byName"][0])],
+                                           sorted((f["name"] for f in functions), reverse=True)[:len(shown["byName"][1])]])
+        self.assertIn("ipc = papi_tot_ins/papi_tot_cyc", shown["hints"]["ipc"])
         self.assertEqual(shown["copied"], found["longest"])
         outside, inside, again = shown["flame"]
         self.assertIn("node", inside)

@@ -301,6 +301,8 @@ class OfDatabases(unittest.TestCase):
                           ("", "ghz_mean_excl", "GHZ Mean: rate: cycles of a ns"), ("", "least_excl", "LEAST")])
         self.assertEqual({r["column"] for r in table(path, "metrics.csv") if r["name"] == "PAPI_TOT_CYC"}, {""})
         self.assertIn("derived  ghz ", run("--cat", path, "summary.txt"))
+        sized = table(self.database(YAML.replace("name: LEAST", "name: LEAST (B)")), "metrics.csv")
+        self.assertEqual([(r["column"], r["unit"]) for r in sized if r["name"] == "LEAST (B)"], [("least_b_excl", "B")])
         self.assertEqual(table(path, "damage.csv"), [])
         self.assertNotIn("papi_tot_cyc", "\n".join(listed(path, "export")) + run("--cat", path, "summary.json"))
 

@@ -79,7 +79,7 @@ struct deriving {
  * groups, and have no names.
  */
 static int add_side(struct deriving *d, struct pm_bytes base, struct pm_bytes text,
-	const struct pm_formula *formula, enum pm_role role)
+	struct pm_bytes unit, const struct pm_formula *formula, enum pm_role role)
 {
 	struct pmfs_derived *derived = &d->derived[d->c->n_derived];
 	struct pm_op *ops = pm_arena_array(d->arena, formula->n, sizeof(*ops));
@@ -100,6 +100,7 @@ static int add_side(struct deriving *d, struct pm_bytes base, struct pm_bytes te
 		d->arena, "%.*s%s", (int)base.len, (const char *)base.p, suffixes[role]);
 	derived->base = pm_arena_printf(d->arena, "%.*s", (int)base.len, (const char *)base.p);
 	derived->text = text;
+	derived->unit = unit;
 	derived->role = role;
 	derived->formula = (struct pm_formula){formula->n, ops};
 	d->c->n_derived++;
@@ -128,24 +129,27 @@ static int add_own(struct deriving *d, const struct pm_derived *of)
 	if (!said)
 		r = -ENOMEM;
 	if (fits && r == 0 && of->own)
-		r = add_side(d, base, pm_bytes_of(said), of->own, PM_ROLE_EXCLUSIVE);
+		r = add_side(d, base, pm_bytes_of(said), of->unit, of->own, PM_ROLE_EXCLUSIVE);
 	if (fits && r == 0 && of->inclusive)
-		r = add_side(d, base, pm_bytes_of(said), of->inclusive, PM_ROLE_INCLUSIVE);
+		r = add_side(
+			d, base, pm_bytes_of(said), of->unit, of->inclusive, PM_ROLE_INCLUSIVE);
 	pm_text_done(&text);
 	return r;
 }
 
 static int add_definition(struct deriving *d, const struct pmfs_definition *of)
 {
+	const struct pm_bytes none = {NULL, 0};
 	const char *text = pm_arena_printf(d->arena, "%.*s = %.*s", (int)of->name.len,
 		(const char *)of->name.p, (int)of->text.len, (const char *)of->text.p);
 	if (!text)
 		return -ENOMEM;
 	if (is_taken(d->c, of->name))
 		return 0;
-	int r = add_side(d, of->name, pm_bytes_of(text), &of->formula, PM_ROLE_EXCLUSIVE);
-	return r < 0 ? r
-		     : add_side(d, of->name, pm_bytes_of(text), &of->formula, PM_ROLE_INCLUSIVE);
+	int r = add_side(d, of->name, pm_bytes_of(text), none, &of->formula, PM_ROLE_EXCLUSIVE);
+	return r < 0
+		? r
+		: add_side(d, of->name, pm_bytes_of(text), none, &of->formula, PM_ROLE_INCLUSIVE);
 }
 
 int pmfs_derive(const struct pm_metrics *metrics, const struct pmfs_definitions *definitions,

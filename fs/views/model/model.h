@@ -62,6 +62,7 @@ struct pmfs_derived {
 	const char *name;     /* ipc_excl */
 	const char *base;     /* ipc */
 	struct pm_bytes text; /* ipc = papi_tot_ins/papi_tot_cyc */
+	struct pm_bytes unit; /* as the source says, or empty */
 	enum pm_role role;
 	struct pm_formula formula; /* leaves: columns; from columns->n on: earlier derived ones */
 };

@@ -5,6 +5,9 @@ void pmfs_report_cells(struct pmfs_report *r, const double *cells)
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < r->columns->n_shown; i++)
 		pm_json_f64(&r->json, cells[i]);
+	pmfs_derived_cells(r->columns, cells, r->derived);
+	for (uint32_t i = 0; i < r->columns->n_derived; i++)
+		pmfs_report_cell(r, &r->derived[i]);
 	pm_json_close(&r->json, ']');
 }
 

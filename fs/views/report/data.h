@@ -15,7 +15,8 @@ struct pmfs_report {
 	uint32_t n[3];
 	struct pm_json json;
 	struct pm_text scratch;
-	uint32_t *named; /* rows of functions.csv, whose names pmfs_report_names writes */
+	struct pm_cell *derived; /* of the row that is written */
+	uint32_t *named;         /* rows of functions.csv, whose names pmfs_report_names writes */
 	size_t n_named, room;
 	bool unnamed; /* there was no memory for all of them */
 };
@@ -41,7 +42,7 @@ int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const ch
 pmfs_report_fn pmfs_report_documents;
 pmfs_report_fn pmfs_report_counters;
 
-/* The cells of a row as an array. */
+/* The cells of a row as an array: of the columns that are shown, and of the derived ones. */
 void pmfs_report_cells(struct pmfs_report *r, const double *cells);
 
 struct pmfs_functions;

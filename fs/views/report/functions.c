@@ -1,5 +1,6 @@
 /* Functions: rows of the flat profile, and one function with those around it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +35,59 @@ static void write_row(struct pmfs_report *r, const struct pmfs_functions *f,
 	pm_json_close(&r->json, ']');
 }
 
+struct placed {
+	double value;
+	struct pm_bytes name;
+	uint32_t row;
+};
+
+static int greatest_first(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order = pm_bytes_compare(x->name, y->name);
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/*
+ * Rows by a column of the page, the greatest first: costs, derived columns, and behind those the
+ * name, the least first. NULL if out of memory.
+ */
+static uint32_t *order_by(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t by)
+{
+	const struct pmfs_columns *c = r->columns;
+	if (by < c->n_shown)
+		return pmfs_order(f->cells, f->n, c->n, by);
+	uint32_t derived = by - c->n_shown;
+	bool named = derived >= c->n_derived;
+	struct placed *placed = malloc(((size_t)f->n + 1) * sizeof(*placed));
+	uint32_t *order = malloc(((size_t)f->n + 1) * sizeof(*order));
+	for (uint32_t i = 0; placed && i < f->n; i++) {
+		placed[i] = (struct placed){-INFINITY, pmfs_function_name(f, i), i};
+		if (named)
+			continue;
+		pmfs_derived_cells(c, f->cells + (size_t)i * c->n, r->derived);
+		if (r->derived[derived].kind != PM_CELL_EMPTY)
+			placed[i].value = pmfs_cell_number(&r->derived[derived]);
+	}
+	bool done = placed && order &&
+		pm_sort(placed, f->n, sizeof(*placed), named ? by_name : greatest_first) == 0;
+	for (uint32_t i = 0; done && i < f->n; i++)
+		order[i] = placed[i].row;
+	free(placed);
+	if (done)
+		return order;
+	free(order);
+	return NULL;
+}
+
 int pmfs_report_functions(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
@@ -44,11 +98,11 @@ int pmfs_report_functions(struct pmfs_report *r, struct pm_error *err)
 		e = pmfs_colours(r->model, &colours, err);
 	if (e < 0)
 		return e;
-	if (by > r->columns->n) {
+	if (by > r->columns->n_shown + r->columns->n_derived + 1) {
 		pm_json_null(&r->json);
 		return 0;
 	}
-	if (by > 0 && !(order = pmfs_order(f->cells, f->n, r->columns->n, by - 1)))
+	if (by > 0 && !(order = order_by(r, f, by - 1)))
 		return pmfs_no_memory(err);
 	uint64_t first = (uint64_t)r->n[0] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
 	pm_json_open(&r->json, '[');

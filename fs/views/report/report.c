@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/common/affix.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/report/data.h"
 
 /*
@@ -149,10 +150,12 @@ int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const ch
 		e = pmfs_model_columns(m, &r.columns, err);
 	if (e < 0)
 		return e;
+	r.derived = calloc((size_t)r.columns->n_derived + 1, sizeof(*r.derived));
 	pm_text_printf(out, "%s(\"%s\",", function, name);
-	e = kind->write(&r, err);
+	e = r.derived ? kind->write(&r, err) : pmfs_no_memory(err);
 	pm_text_str(out, ");\n");
 	free(r.named);
+	free(r.derived);
 	pm_text_end(&r.scratch, out);
 	return e < 0 ? e : pm_text_status(out);
 }

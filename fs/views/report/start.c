@@ -1,4 +1,5 @@
 /* What the page begins with: what the profile is, its columns and totals, where the cost is. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,19 @@
 #include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
-static const char *role_of(const struct pmfs_column *c)
+static const char *const roles[] = {
+	[PM_ROLE_INCLUSIVE] = "incl", [PM_ROLE_EXCLUSIVE] = "excl", [PM_ROLE_COUNT] = "count"};
+
+static bool some_function_has(const struct pmfs_functions *f, uint32_t n_columns, uint32_t column)
 {
-	return c->role == PM_ROLE_INCLUSIVE    ? "incl"
-		: c->role == PM_ROLE_EXCLUSIVE ? "excl"
-					       : "count";
+	for (uint32_t i = 0; i < f->n && !pm_work_cancelled(); i++)
+		if (!isnan(f->cells[(size_t)i * n_columns + column]))
+			return true;
+	return false;
 }
 
-static void write_columns(struct pmfs_report *r, const struct pmfs_totals *totals)
+static void write_columns(struct pmfs_report *r, const struct pmfs_totals *totals,
+	const struct pmfs_functions *functions)
 {
 	pm_json_key(&r->json, "columns");
 	pm_json_open(&r->json, '[');
@@ -35,13 +41,32 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_totals *total
 		pm_json_key(&r->json, "unit");
 		pm_json_text(&r->json, metric->unit);
 		pm_json_key(&r->json, "role");
-		pm_json_str(&r->json, role_of(c));
+		pm_json_str(&r->json, roles[c->role]);
 		pm_json_key(&r->json, "group");
 		pm_json_u64(&r->json, c->group);
 		pm_json_key(&r->json, "whole");
 		pm_json_f64(&r->json, totals->of[i]);
 		pm_json_key(&r->json, "picture");
 		pm_json_bool(&r->json, pmfs_column_is_first(c));
+		pm_json_key(&r->json, "contexts");
+		pm_json_bool(&r->json, totals->in_contexts[i]);
+		pm_json_key(&r->json, "functions");
+		pm_json_bool(&r->json, some_function_has(functions, r->columns->n, i));
+		pm_json_close(&r->json, '}');
+	}
+	for (uint32_t i = 0; i < r->columns->n_derived; i++) {
+		const struct pmfs_derived *d = &r->columns->derived[i];
+		pm_json_open(&r->json, '{');
+		pm_json_key(&r->json, "name");
+		pm_json_str(&r->json, d->name);
+		pm_json_key(&r->json, "metric");
+		pm_json_str(&r->json, d->base);
+		pm_json_key(&r->json, "unit");
+		pm_json_text(&r->json, d->unit);
+		pm_json_key(&r->json, "role");
+		pm_json_str(&r->json, roles[d->role]);
+		pm_json_key(&r->json, "derived");
+		pm_json_text(&r->json, d->text);
 		pm_json_close(&r->json, '}');
 	}
 	pm_json_close(&r->json, ']');
@@ -232,7 +257,7 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 		return e;
 	pm_json_open(&r->json, '{');
 	write_facts(r, title);
-	write_columns(r, totals);
+	write_columns(r, totals, functions);
 	write_columns_used(r, functions);
 	write_palette(r);
 	e = write_counts(r, functions, err);

@@ -25,7 +25,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 		const struct pmfs_derived *derived = &columns->derived[rows->at++ - metrics->n];
 		*cells++ = pm_cell_empty(); /* there are no values of it in values.csv */
 		*cells++ = pm_cell_str(derived->name);
-		*cells++ = pm_cell_empty();
+		*cells++ = pm_cell_text(derived->unit);
 		*cells++ = pm_cell_str("derived");
 		*cells++ = pm_cell_text(derived->text);
 		return 1;

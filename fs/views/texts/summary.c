@@ -126,7 +126,7 @@ static void add_derived(
 		pm_text_clear(&one);
 		pm_text_str(&one, derived->base);
 		pm_text_char(&one, ' ');
-		pmfs_print_amount(&one, cells[i].f, pm_bytes_of(""));
+		pmfs_print_amount(&one, cells[i].f, derived->unit);
 		if (width > 0) {
 			add_other(out, pm_text_view(&one), &width);
 			continue;

@@ -207,6 +207,7 @@ const group = () => groups[state.metric] || groups[0] || NO_GROUP;
 function readGroups() {
   const byNumber = new Map();
   start.columns.forEach((column, i) => {
+    if (column.derived) return;
     let g = byNumber.get(column.group);
     if (!g) byNumber.set(column.group, g = { label: column.metric, unit: column.unit, own: -1, all: -1, count: -1, whole: column.whole, picture: -1 });
     if (column.role === "incl") g.all = i;

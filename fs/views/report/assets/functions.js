@@ -1,6 +1,6 @@
 /* ---- functions: all of them, and one with those around it ---- */
 
-const CHUNK = 500;
+const CHUNK = 500, MOST_KEYS = 4095; /* numbers in names of data have 12 bits */
 
 /* A row of functions.csv, with its number, which other data refers to. */
 const functionRow = row => ({ number: row[0], name: row[1], module: row[2], file: row[3], line: row[4], category: row[5], colour: row[6], contexts: row[7], cells: row[8], fileNumber: row[9] });
@@ -61,51 +61,87 @@ async function threadFunctions(thread) {
   }
 }
 
-/* `whole(g)` is what shares are of; null: none are shown. */
-function functionColumns(whole) {
-  const g = group(), beside = state.fn >= 0, width = beside ? innerWidth > 1500 ? "13em" : "10.5em" : costWidth(), columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
-  const amountOf = (title, of, i, of_g) => ({ title, key: i, number: true, width: of ? width : amountWidth(title), sort: true, hint: `${start.columns[i].name}, ${of || ""}`,
-    cell: f => of ? cost(f.cells[i], of_g.unit, whole(of_g), functionCell(f, i)) : f.cells[i] === null ? "" : number(amount(f.cells[i], unitIn(title, of_g.unit)), functionCell(f, i)) });
-  const of = state.thread >= 0 ? "of this thread" : OF();
-  if (g.own >= 0) columns.push(amountOf("own", of, g.own, g));
-  if (g.all >= 0) columns.push(amountOf("with callees", of, g.all, g));
-  if (g.count >= 0) columns.push(amountOf(g.label, "", g.count, g));
-  for (const other of groups) if (other !== g && other.count >= 0 && other.whole > 0) columns.push(amountOf(other.label, "", other.count, other));
-  if (beside) return columns.slice(0, 3);
-  if (start.categories && !isNarrow()) columns.push({ title: "category", cell: f => f.category, width: "6em" });
-  if (start.places && (!isNarrow() || columns.length < 4)) columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: innerWidth > 2000 ? "22em" : "13em" });
+/* ---- columns of numbers, of functions and of calling contexts ---- */
+
+/* Which of them are chosen; else those of the metric at hand, the counts that the table has, and of derived metrics at most four, those of -o derive first. */
+function chosenColumns(first, role, table) {
+  if (state.cols) return state.cols.split(",").map(Number).filter(i => Number.isInteger(i) && start.columns[i]);
+  const g = group(), derived = new Map();
+  start.columns.forEach((c, i) => { if (c.derived && (!derived.has(c.metric) || c.role === role)) derived.set(c.metric, i); });
+  return [...first, g.count, ...groups.filter(x => x !== g && start.columns[x.count]?.[table]).map(x => x.count), ...[...derived.values()].slice(-4)].filter(i => i >= 0);
+}
+
+function columnMenu(shown, up) {
+  return h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, start.columns.map((column, i) => up && column.role === "incl" ? null : h("label", { title: column.derived },
+    h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).sort((a, b) => a - b).join(",") || undefined }, true) }), " ", column.name))));
+}
+
+/* Of costs with their shares, of counts, of what is derived: `whole(i)` is what shares are of, `of` says it. */
+function numberColumns(shown, { of, whole, cellOf, width }) {
+  const main = start.columns[group().main], twins = c => shown.filter(i => start.columns[i].derived && start.columns[i].metric === c.metric).length > 1;
+  const title = (c, i) => c.derived ? twins(c) ? c.name : c.metric : c.role === "count" ? countName(i) :
+    groups.length > 1 && (state.cols || c.group !== main.group) ? c.name : c.role === "incl" ? "with callees" : "own";
+  return shown.map(i => {
+    const c = start.columns[i], told = title(c, i), plain = c.derived || c.role === "count";
+    return { title: told, key: i, number: true, sort: true, width: plain ? amountWidth(told) : width, hint: c.derived ? `${c.name}: ${c.derived}` : plain ? c.name : `${c.name}, ${of}`,
+      cell: row => (row.cells[i] ?? null) === null ? "" : plain ? number(amount(row.cells[i], unitIn(told, c.unit)), cellOf(row, i)) : cost(row.cells[i], c.unit, whole(i), cellOf(row, i)) };
+  });
+}
+
+/* How many characters columns need; what may be left out where there is no room for all of them. */
+const roomOf = columns => 34 + columns.reduce((sum, c) => sum + (c.width ? 1.6 * parseFloat(c.width) : 0), 0), letter = 8.3; /* px */
+function fitting(columns) {
+  while (roomOf(columns) * letter > innerWidth && columns.some(c => c.spare)) columns.splice(columns.findLastIndex(c => c.spare), 1);
   return columns;
 }
 
+/* Which of two rows is first by a column: where nothing can be derived, nothing is said, and such rows are last either way. */
+function byColumn(i, down) {
+  const none = start.columns[i]?.derived && !down ? Infinity : -Infinity, value = row => row.cells[i] ?? none;
+  return (a, b) => value(a) === value(b) ? 0 : (down ? -1 : 1) * (value(a) - value(b));
+}
+
+/* `whole(i)` is what shares are of. */
+function functionColumns(shown, whole) {
+  const beside = state.fn >= 0, numbers = numberColumns(beside ? shown.slice(0, 2) : shown, { of: state.thread >= 0 ? "of this thread" : OF(), whole, cellOf: functionCell, width: beside ? innerWidth > 1500 ? "13em" : "10.5em" : costWidth() });
+  const columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }, ...numbers];
+  if (beside) return columns;
+  if (start.categories && !isNarrow()) columns.push({ title: "category", spare: true, cell: f => f.category, width: "6em" });
+  if (start.places && (!isNarrow() || columns.length < 4)) columns.push({ title: "where", spare: true, cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: innerWidth > 2000 ? "22em" : "13em" });
+  return fitting(columns);
+}
+
 function sorted(rows, column, down) {
-  const value = column.name ? f => f.name : f => f.cells[column.key];
-  const order = (a, b) => column.name ? a < b ? -1 : a > b ? 1 : 0 : (a ?? -Infinity) - (b ?? -Infinity);
-  return [...rows].sort((a, b) => (down ? -1 : 1) * order(value(a), value(b)) || a.number - b.number);
+  const order = column.name ? (a, b) => (down ? -1 : 1) * (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : byColumn(column.key, down);
+  return [...rows].sort((a, b) => order(a, b) || a.number - b.number);
 }
 
 views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
   const ofThread = state.thread >= 0, test = matcher(), g = group(), totals = new Map();
-  const columns = functionColumns(x => ofThread ? totals.get(x) || 0 : x.whole), first = Math.max(0, columns.findIndex(c => c.number));
-  const [by, way] = (state.sort || "").split("-"), sort = state.sort && columns[by]?.sort ? { column: Number(by), down: way === "down" } : { column: first, down: true };
-  const column = columns[sort.column];
-  /* In the order of a cost, the most expensive ones come from the mount in that order: a part at a time. */
-  const ordered = !pm.sent && !ofThread && !test && sort.down && !column.name && column.key !== undefined;
+  const shown = chosenColumns([g.own, g.all], "excl", "functions"), columns = functionColumns(shown, i => ofThread ? totals.get(start.columns[i].group) || 0 : start.columns[i].whole);
+  const [by, way] = (state.sort || "").split("-"), asked = state.sort ? columns.findIndex(c => c.sort && (c.name ? by === "name" : c.key === Number(by))) : -1;
+  const sort = asked >= 0 ? { column: asked, down: way === "down" } : { column: columns[1]?.number ? 1 : 0, down: !!columns[1]?.number };
+  const column = columns[sort.column], key = column.name ? start.columns.length : column.key;
+  /* The mount has them in each order, a part at a time: costs from the greatest on, names from the least on; backwards they are read from its end. */
+  const ordered = !pm.sent && !ofThread && !test && key < MOST_KEYS && (sort.down || !start.columns[key]?.derived), backwards = sort.down === !!column.name;
   const rows = ordered ? new Array(start.functions) : [];
   const detail = h("section", { class: "detail" });
-  const asked = new Set();
+  const parts = new Set(), there = i => backwards ? start.functions - 1 - i : i;
   const missing = i => {
-    const chunk = Math.floor(i / CHUNK);
-    if (asked.has(chunk)) return;
-    asked.add(chunk);
-    pm.load(`functions-${chunk}-${column.key + 1}`).then(found => {
-      found.forEach((row, k) => { rows[chunk * CHUNK + k] = functionRow(row); });
+    const chunk = Math.floor(there(i) / CHUNK);
+    if (parts.has(chunk)) return;
+    parts.add(chunk);
+    pm.load(`functions-${chunk}-${key + 1}`).then(found => {
+      found.forEach((row, k) => { rows[there(chunk * CHUNK + k)] = functionRow(row); });
       list.refresh();
     }, error => failed(list.box, error));
   };
   const list = longTable({ columns, rows, sort, label: "Functions", missing,
-    onsort: i => go({ sort: `${i}-${sort.column === i ? sort.down ? "up" : "down" : columns[i].name ? "up" : "down"}` }, true),
+    onsort: i => go({ sort: `${columns[i].name ? "name" : columns[i].key}-${sort.column === i ? sort.down ? "up" : "down" : columns[i].name ? "up" : "down"}` }, true),
+    least: roomOf(columns),
     onrow: f => go({ fn: f.number }), chosen: f => f.number === state.fn });
-  box.replaceChildren(h("div", { class: state.fn >= 0 ? "split" : "fill" }, list.box, state.fn >= 0 ? detail : null));
+  const area = h("div", { class: state.fn >= 0 ? "split" : "fill" }, list.box, state.fn >= 0 ? detail : null);
+  box.replaceChildren(state.fn >= 0 || start.columns.length < 4 ? area : h("div", { class: "column" }, h("div", { class: "tools" }, columnMenu(shown, false)), area));
   const tell = (found, all, done) => {
     list.refresh(sorted(found, column, sort.down));
     status(`${count(found.length)} of ${many(all, "function")}` + (ofThread ? " of this thread" : "") + (done ? "" : ", loading"));
@@ -116,7 +152,7 @@ views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
     if (start.functions) missing(0);
   } else if (ofThread) {
     Promise.all([threadFunctions(state.thread), ...groups.map(x => pm.load(`costs-0-${x.main}`))]).then(([found, ...costs]) => {
-      groups.forEach((x, i) => totals.set(x, costs[i] && costs[i][state.thread]));
+      groups.forEach((x, i) => totals.set(start.columns[x.main].group, costs[i] && costs[i][state.thread]));
       if (!found.length) { list.box.replaceChildren(note("This thread has no values.")); return; }
       tell(kept(found), found.length, true);
     }).catch(error => failed(list.box, error));
@@ -147,7 +183,8 @@ async function showFunction(box, n) {
   const data = await pm.load(`function-${n}`);
   if (!data) { box.replaceChildren(note("There is no such function.")); return; }
   const f = functionRow(data.row), named = namedIn(data);
-  const known = groups.filter(x => x.whole > 0), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
+  const derived = start.columns.map((c, i) => [c.name, c.derived && f.cells[i] !== null ? h("b", { title: c.derived }, number(amount(f.cells[i], c.unit), functionCell(f, i))) : null]);
+  const known = groups.filter(x => x.whole > 0 && [x.own, x.all, x.count].some(i => i >= 0 && f.cells[i] !== null)), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
     h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
   const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(x.unit === x.label ? count(f.cells[x.count]) : amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
   const shares = ["50%", "90%", "99%"], cellOf = column => `${files()}functions.csv|${n}|${column}`;
@@ -161,7 +198,7 @@ async function showFunction(box, n) {
   box.replaceChildren(
     h("div", { class: "headline" }, h("h2", {}, swatch(f.colour), f.name), closeButton({ fn: undefined })),
     h("p", { class: "links" }, links.flatMap(a => [a, " "])),
-    facts([["defined", f.file ? h("span", { class: "where" }, `${f.file}${f.line ? ":" + f.line : ""}`) : ""], ["module", f.module ? h("span", { class: "where" }, f.module) : ""], ["category", f.category], ["contexts", number(count(f.contexts), cellOf("contexts"))], ...numbers, ["time of a call", calls]]),
+    facts([["defined", f.file ? h("span", { class: "where" }, `${f.file}${f.line ? ":" + f.line : ""}`) : ""], ["module", f.module ? h("span", { class: "where" }, f.module) : ""], ["category", f.category], ["contexts", number(count(f.contexts), cellOf("contexts"))], ...numbers, ...derived, ["time of a call", calls]]),
     note(`Shares are ${OF()}.`),
     edgeTable("Callers", data.callers, data.n_callers, f, named, true), edgeTable("Callees", data.callees, data.n_callees, f, named, false));
 }

@@ -47,17 +47,9 @@ const growDown = node => once(node, nextContexts), growUp = node => once(node, n
 
 /* Which columns are shown, and by which of them those with the same parent are sorted. Bottom up, only own costs are. */
 function treeColumns(up) {
-  const g = group(), usual = [g.all, g.own, g.count, ...groups.filter(x => x !== g && x.count >= 0 && x.whole > 0).map(x => x.count)].filter(i => i >= 0);
-  const asked = (state.cols || "").split(",").map(Number).filter(i => Number.isInteger(i) && start.columns[i]);
-  let shown = state.cols ? asked : usual;
-  if (up && shown.some(i => start.columns[i].role !== "incl")) shown = shown.filter(i => start.columns[i].role !== "incl");
+  const g = group(), asked = chosenColumns([g.all, g.own], up ? "excl" : "incl", up ? "functions" : "contexts"), own = asked.filter(i => start.columns[i].role !== "incl"), shown = up && own.length ? own : asked;
   const [by, way] = (state.sort || "").split("-");
   return { shown, by: state.sort && shown.includes(Number(by)) ? Number(by) : up ? g.first : shown.length ? shown[0] : g.main, down: way !== "up" };
-}
-
-function columnMenu(shown, up) {
-  return h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, start.columns.map((column, i) => up && column.role === "incl" ? null : h("label", {},
-    h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).sort((a, b) => a - b).join(",") || undefined }, true) }), " ", column.name))));
 }
 
 /* What was opened stays open while sorting and choosing columns. */
@@ -71,12 +63,10 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
   const up = state.up === "1", grow = up ? growUp : growDown, { shown, by, down } = treeColumns(up), g = group(), test = matcher(), hot = new Set();
   const at = Number.isInteger(state.root) && !up ? state.root : -1;
   const root = treeRoot(`${base()} ${up ? "up " + by : at}`, { ctx: at, by });
-  const title = i => start.columns[i].role === "incl" ? "with callees" : start.columns[i].role === "excl" ? "own" : countName(i);
-  const heading = i => groups.length > 1 && (state.cols || start.columns[i].group !== start.columns[g.main].group) && start.columns[i].role !== "count" ? start.columns[i].name : title(i);
   const only = up && state.fn >= 0;
   const rowsOfTree = () => {
     const rows = [], walk = node => {
-      let below = [...node.below].sort((a, b) => (down ? -1 : 1) * ((a.cells[by] ?? -Infinity) - (b.cells[by] ?? -Infinity) || 0));
+      let below = [...node.below].sort(byColumn(by, down));
       if (up && node === root) below = below.filter(n => only ? n.fn === state.fn : !test || test.test(n.name));
       for (const next of below) {
         rows.push(next);
@@ -89,8 +79,7 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
     return rows;
   };
   const of = OF();
-  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? amountWidth(heading(i)) : costWidth(), sort: true, key: i, hint: `${start.columns[i].name}, ${of}`,
-    cell: row => row.pageOf || row.left || row.cells[i] === null ? "" : start.columns[i].role === "count" ? number(amount(row.cells[i], unitIn(heading(i), start.columns[i].unit)), row.cellOf(i)) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole, row.cellOf(i)) }));
+  const numbers = numberColumns(shown, { of, whole: i => start.columns[i].whole, cellOf: (row, i) => row.cellOf(i), width: costWidth() });
   const indent = row => ({ paddingLeft: Math.min(row.depth, 60) * 14 + "px" });
   const named = row => {
     const hit = test && test.test(row.name), name = nameOf(row.name, (hot.has(row.ctx) && !up ? "hot" : "") + (hit ? " hit" : ""));
@@ -104,12 +93,12 @@ views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
       row.colour !== undefined && row.colour !== null && row.fn >= 0 ? swatch(row.colour) : null, named(row),
       !up && row.more ? h("button", { type: "button", class: "twist focus", title: "Only this, and what is below it", "aria-label": "Only this", onclick: () => go({ root: row.ctx, ctx: undefined, at: undefined }) }, "⌖") : null);
   };
-  const columns = [
+  const columns = fitting([
     { title: up ? "function, and its callers below it" : "calling context", cell: label }, ...numbers,
-    isNarrow() || !start.kinds_differ ? null : { title: "kind", width: "7em", cell: row => row.kind || "" },
-    !start.places || isNarrow() && shown.length > 2 ? null : { title: "where", width: innerWidth > 2000 ? "22em" : "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
-  ].filter(Boolean);
-  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 34 + columns.reduce((sum, c) => sum + (c.width ? 1.8 * parseFloat(c.width) : 0), 0),
+    isNarrow() || !start.kinds_differ ? null : { title: "kind", spare: true, width: "7.6em", cell: row => row.kind || "" },
+    !start.places || isNarrow() && shown.length > 2 ? null : { title: "where", spare: true, width: innerWidth > 2000 ? "22em" : "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
+  ].filter(Boolean));
+  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: roomOf(columns),
     sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
   function refresh() { list.refresh(rowsOfTree()); }
   async function expand(node) {
