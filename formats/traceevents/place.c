@@ -206,8 +206,6 @@ static bool add_thread_calls(struct numbering *numbers, uint32_t thread, uint32_
 	struct tev_reading *t = numbers->t;
 	struct placing p = {.numbers = numbers, .calls = &t->calls, .n = n};
 	int e = tev_sort(&t->calls, order, n);
-	if (e == 0 && t->has_gpu)
-		tev_gpu_gaps(t, thread, order, n);
 	for (size_t i = 0; i < n; i++)
 		t->calls.items[order[i]].thread = 0; /* from now on: what its children take */
 	if (e == 0)
@@ -597,12 +595,10 @@ void tev_place(struct tev_reading *t)
 			(uint64_t)t->origin + (t->base == TEV_NO_NUMBER ? 0 : (uint64_t)t->base));
 	if (t->base > 0)
 		pm_rec_since_epoch(t->r);
-	if (ok && t->has_gpu)
-		tev_gpu_tables(t);
+	if (ok && t->n_links > 0)
+		tev_launches(t);
 	if (ok)
 		add_calls(&n, order);
-	if (ok)
-		tev_gpu_gap_table(t);
 	if (ok && t->n_async)
 		add_async(&n);
 	if (ok)

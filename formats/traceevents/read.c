@@ -508,7 +508,6 @@ static void reading_done(struct tev_reading *t)
 	free(t->counters);
 	free(t->numbers);
 	free(t->links);
-	free(t->gaps);
 	free(t->spots);
 	free(t->functions);
 	free(t->processes);

@@ -233,8 +233,6 @@ struct tev_reading {
 	struct tev_calls calls;
 	struct tev_link *links;
 	size_t n_links, link_room;
-	void *gaps; /* of gpu.c */
-	size_t n_gaps;
 	struct tev_mark *marks, *async;
 	size_t n_marks, mark_room, n_async, async_room;
 
@@ -333,9 +331,7 @@ void tev_stacks_done(struct tev_reading *t);
 /* ---- gpu.c ---- */
 
 /* Before calls are placed; then of each thread, whose calls are in order; then the table. */
-void tev_gpu_tables(struct tev_reading *t);
-void tev_gpu_gaps(struct tev_reading *t, uint32_t thread, const uint32_t *order, size_t n);
-void tev_gpu_gap_table(struct tev_reading *t);
+void tev_launches(struct tev_reading *t);
 
 /* ---- place.c ---- */
 

@@ -254,6 +254,8 @@ static const struct pmfs_view window[] = {
 	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
 	TABLES("lines", "Costs by source line.", pmfs_has_lines, pmfs_lines_table),
 	TABLE("categories", "Cost by category of work.", NULL, pmfs_categories_table),
+	TABLE("gpu", "GPU kernels and copies, where they are recorded as calls.", pmfs_has_gpu,
+		pmfs_gpu_table),
 	TABLE("threads", "One row per thread.", pmfs_has_threads, pmfs_threads_table),
 	TABLE("threads-by-category", "What each thread costs, by category of work.",
 		pmfs_has_several_threads, pmfs_thread_categories_table),

@@ -531,6 +531,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.lead_by_name = true,
 		.has_lines = run->has_lines,
 		.has_modules = run->has_modules,
+		.gpu_frames = run->gpu_frames,
 		.module_end = run->module_end,
 		.window = &w->window,
 		.self = w};

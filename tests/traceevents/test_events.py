@@ -87,11 +87,41 @@ class Events(unittest.TestCase):
 
     def test_gaps_of_streams(self):
         kernels = [event("X", name, ts, dur=5, pid=0, tid=7, cat="kernel") for name, ts in (("a", 10), ("b", 18), ("c", 40))]
-        events = [event("X", "f", 5, dur=50), *kernels]
-        path = next(row["path"] for row in self.rows(events, "threads.csv") if row["process"] == "0")
+        # What the host ran in the middle of them, 26.5 and 11.5 us after it began: innermost, also where another call has ended.
+        host = [event("X", "f", 5, dur=22), event("X", "g", 6, dur=4), event("X", "g", 11, dur=20), event("X", "h", 12, dur=3)]
+        # An overlapping call is on a lane of the stream, which is busy then; an annotation is no work.
+        events = [*host, *kernels, event("X", "d", 21, dur=9, pid=0, tid=7, cat="gpu_memcpy"), event("X", "step", 5, dur=60, pid=0, tid=7, cat="gpu_user_annotation")]
+        path = next(row["path"] for row in self.rows(events, "threads.csv") if row["process"] == "0" and not row["lane"])
+        numbers = {row["name"]: row["context_id"] for row in self.rows(events, "contexts.csv") if row["depth"] == "0" or row["name"] == "h"}
+        ids = {row["name"]: row["function_id"] for row in self.rows(events, "functions.csv")}
         self.assertEqual(self.rows(events, "gpu-gaps.csv"), [
-            {"time_ns": "18000", "duration_ns": "17000", "host_context_id": "", "stream": path, "before": "b", "after": "c"},
-            {"time_ns": "10000", "duration_ns": "3000", "host_context_id": "", "stream": path, "before": "a", "after": "b"}])
+            {"time_ns": "25000", "duration_ns": "10000", "host_context_id": "", "stream": path,
+             "before_id": ids["d"], "after_id": ids["c"], "before": "d", "after": "c"},
+            {"time_ns": "10000", "duration_ns": "3000", "host_context_id": numbers["f"], "stream": path,
+             "before_id": ids["a"], "after_id": ids["b"], "before": "a", "after": "b"}])
+        self.assertIn("$ head -n 6 gpu-gaps.csv\n", self.cat(events, "recipes.txt"))
+        self.assertNotIn("gpu-gaps.csv", self.cat([*host, kernels[0]], "recipes.txt"))
+
+    def test_names_in_gaps_are_short(self):
+        name = "void at::" + "native::" * 20 + "kernel<float>(int, char*)"
+        events = [event("X", "f", 0, dur=9), *(event("X", name, ts, dur=1, tid="s", cat="kernel") for ts in (1, 5))]
+        row = self.rows(events, "gpu-gaps.csv")[0]
+        self.assertEqual((row["before"], row["before"]), (row["after"], "at::native::native::native::native::nati…tive::kernel<float>"))
+        self.assertEqual(self.rows(events, "gpu.csv")[0]["kernel"], name)
+
+    def test_kernels_of_filters_and_windows(self):
+        events = [event("X", "f", 0, dur=90), event("X", "step", 5, dur=60, tid="s", cat="gpu_user_annotation"),
+                  *(event("X", "gemm", ts, dur=dur, tid="s", cat="kernel") for ts, dur in ((10, 5), (20, 8))),
+                  event("X", "fill", 30, dur=2, tid="s", cat="kernel"), event("X", "copy", 40, dur=9, tid="s", cat="gpu_memcpy")]
+        names = ("launches", "total_ns", "mean_ns", "max_ns", "operation", "module", "kernel")
+        gemm, copy, fill = (("2", "13000", "6500", "8000", "kernel", "kernel", "gemm"), ("1", "9000", "9000", "9000", "copy", "gpu_memcpy", "copy"),
+                            ("1", "2000", "2000", "2000", "kernel", "kernel", "fill"))
+        for path, rows in (("", [gemm, copy, fill]), ("focus/gemm/", [gemm]), ("ignore/gemm/", [copy, fill]), ("focus/step/", [gemm, copy, fill]),
+                           ("hide/step/", [gemm, copy, fill]), ("hide/gemm/", [copy, fill]), ("focus/f/", []), ("windows/0-35us/", [gemm, fill]),
+                           ("windows/22us-45us/", [("0", "6000", "", "6000", *gemm[4:]), ("1", "5000", "5000", "5000", *copy[4:]), fill]),
+                           ("windows/0-35us/from/fill/", [fill])):
+            self.assertEqual([tuple(row[name] for name in names) for row in self.rows(events, path + "gpu.csv")], rows, path)
+        self.assertEqual(self.run_on(events, "focus/gemm/gpu-gaps.csv").returncode, 1)
 
     def test_kernels_of_two_runs(self):
         sources = []
@@ -103,7 +133,7 @@ class Events(unittest.TestCase):
         done = subprocess.run([PROFMOUNT, "--cat", "old=" + sources[0], "new=" + sources[1], "--", "compare/new/gpu.csv"], capture_output=True, text=True, timeout=600, check=True)
         self.assertEqual([tuple(row[c] for c in ("total_ns_base", "total_ns_diff", "launches", "mean_ns", "operation", "module", "kernel"))
                           for row in csv.DictReader(done.stdout.splitlines())],
-                         [("5000", "3000", "1", "8000", "kernel", "", "gemm"), ("3000", "0", "1", "3000", "gpu_memcpy", "", "Memcpy")])
+                         [("5000", "3000", "1", "8000", "kernel", "kernel", "gemm"), ("3000", "0", "1", "3000", "copy", "gpu_memcpy", "Memcpy")])
 
     def test_numbers_of_calls_are_quantities(self):
         events = [event("X", "a", 0, dur=100, args={"bytes": 10, "flops": 1.5, "name": "7"}),

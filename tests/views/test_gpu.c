@@ -74,8 +74,8 @@ static void test_gaps_are_between_two_operations(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(view_named(PMFS_PLACE_ROOT, "gpu-gaps.csv")->present(m, 0, NULL), 1);
 	assert_view(m, PMFS_PLACE_ROOT, "gpu-gaps.csv", 0,
-		"time_ns|duration_ns|host_context_id|stream|before|after\n"
-		"2000|1000|4|threads/gpucontext=1/gpustream=7|saxpy|saxpy\n");
+		"time_ns|duration_ns|host_context_id|stream|before_id|after_id|before|after\n"
+		"2000|1000|4|threads/gpucontext=1/gpustream=7|2|2|saxpy|saxpy\n");
 	views_done(m, f);
 }
 

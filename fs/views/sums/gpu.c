@@ -1,7 +1,8 @@
 /*
  * Times, counts and bytes are exclusive costs of functions, in metrics with hpcrun's names for GPU
- * operations. The durations of single launches are only in the traces of GPU streams, which are
- * used if their sum equals the measured time.
+ * operations; where frames say what is work of a GPU, all costs of those. The durations of single
+ * launches are only in the traces of GPU streams, which are used if their sum equals the measured
+ * time.
  */
 #include "fs/views/sums/gpu.h"
 
@@ -35,6 +36,14 @@ struct launches {
 	uint64_t n, sum_ns, max_ns;
 };
 
+/* Modules of frames that are work of a GPU: categories of trace events. */
+static const struct {
+	const char *part, *operation;
+} modules[] = {
+	{"memcpy", "copy"},
+	{"memset", "memset"},
+};
+
 static void gpu_done(void *p)
 {
 	struct pmfs_gpu *t = p;
@@ -60,6 +69,13 @@ static bool is_time(const struct pm_metric *metric, uint32_t operation)
 	size_t len;
 	const char *part = part_of(metric, operation, &len);
 	return part && (len == 0 || part[0] == ' ') && pm_unit_ns(metric->unit) > 0;
+}
+
+/* Of work of a GPU, whatever it is. */
+static bool is_any_time(const struct pm_metric *metric, uint32_t operation)
+{
+	(void)operation;
+	return pm_unit_ns(metric->unit) > 0;
 }
 
 static bool is_count(const struct pm_metric *metric, uint32_t operation)
@@ -89,7 +105,7 @@ static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t ope
 		if (c->role != PM_ROLE_EXCLUSIVE || !c->flat || isnan(cell) ||
 			!is_kind(c->flat, operation))
 			continue;
-		double scale = is_kind == is_time ? pm_unit_ns(c->flat->unit) : 1;
+		double ns = pm_unit_ns(c->flat->unit), scale = ns > 0 ? ns : 1;
 		pmfs_add(&sum, cell * scale);
 	}
 	return sum;
@@ -109,8 +125,9 @@ static int read_stream(const struct pm_profile *p, const struct pmfs_identity *i
 			if (context == PM_NONE || batch[i].duration_ns == PM_NO_TIME)
 				continue;
 			struct launches *l = &by_function[pmfs_function_of(id, context)];
+			bool apart = p->traces_are_calls && batch[i].self_ns != PM_NO_SELF;
 			l->n++;
-			l->sum_ns += batch[i].duration_ns;
+			l->sum_ns += apart ? batch[i].self_ns : batch[i].duration_ns;
 			if (batch[i].duration_ns > l->max_ns)
 				l->max_ns = batch[i].duration_ns;
 		}
@@ -137,14 +154,9 @@ static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 
 /* ---- rows ---- */
 
-static int add_row(struct pmfs_gpu *t, uint32_t row, uint32_t operation, const struct launches *l)
+static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launches *l)
 {
-	struct pmfs_gpu_row g = {.row = row,
-		.operation = operations[operation].operation,
-		.launches = cost_of(t->functions, row, operation, is_count),
-		.total_ns = cost_of(t->functions, row, operation, is_time),
-		.bytes = cost_of(t->functions, row, operation, is_bytes),
-		.max_ns = NAN};
+	g.max_ns = NAN;
 	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
 		return 0;
 	g.total_ns = nearbyint(g.total_ns); /* seconds are stored */
@@ -174,13 +186,51 @@ static int longest_first(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static int add_rows(struct pmfs_gpu *t, const struct launches *by_function)
+/* What frames say is work of a GPU, in calls that are counted. */
+static int add_calls(struct pmfs_gpu *t, uint32_t row, const struct launches *l)
 {
 	const struct pmfs_functions *f = t->functions;
-	for (uint32_t row = 0; row < f->n; row++)
-		for (uint32_t i = 0; i < N_OPERATIONS; i++)
-			if (add_row(t, row, i, &by_function[f->function[row]]) < 0)
-				return -ENOMEM;
+	if (pmfs_function_count(f, row) == 0 ||
+		!pmfs_is_gpu_work(pm_tree_frame(f->tree, f->contexts[f->first[row]])))
+		return 0;
+	struct pm_bytes module = f->tree->texts[pmfs_function_at(f, row)->module];
+	struct pmfs_gpu_row g = {.row = row,
+		.operation = "kernel",
+		.launches = NAN,
+		.total_ns = cost_of(f, row, 0, is_any_time),
+		.bytes = NAN};
+	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++)
+		if (memmem(module.p, module.len, modules[i].part, strlen(modules[i].part)))
+			g.operation = modules[i].operation;
+	for (uint32_t i = 0; i < f->columns->n; i++)
+		if (f->columns->columns[i].role == PM_ROLE_COUNT &&
+			strcmp(f->columns->columns[i].base, "calls") == 0)
+			g.launches = pmfs_function_cell(f, row, i);
+	return add_row(t, g, l);
+}
+
+static int add_measured(struct pmfs_gpu *t, uint32_t row, const struct launches *l)
+{
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < N_OPERATIONS; i++)
+		r = add_row(t,
+			(struct pmfs_gpu_row){.row = row,
+				.operation = operations[i].operation,
+				.launches = cost_of(t->functions, row, i, is_count),
+				.total_ns = cost_of(t->functions, row, i, is_time),
+				.bytes = cost_of(t->functions, row, i, is_bytes)},
+			l);
+	return r;
+}
+
+static int add_rows(struct pmfs_gpu *t, bool by_frame, const struct launches *by_function)
+{
+	const struct pmfs_functions *f = t->functions;
+	for (uint32_t row = 0; row < f->n; row++) {
+		const struct launches *l = &by_function[f->function[row]];
+		if ((by_frame ? add_calls(t, row, l) : add_measured(t, row, l)) < 0)
+			return -ENOMEM;
+	}
 	return pm_sort(t->rows, t->n, sizeof(*t->rows), longest_first);
 }
 
@@ -195,7 +245,7 @@ static int gpu_fill(void *owner, void *p, struct pm_error *err)
 		r = by_function ? read_streams(m, t->functions->identity, by_function, err)
 				: pmfs_no_memory(err);
 	}
-	if (r == 0 && add_rows(t, by_function) < 0)
+	if (r == 0 && add_rows(t, pmfs_model_profile(m)->gpu_frames, by_function) < 0)
 		r = pmfs_no_memory(err);
 	free(by_function);
 	return r;
@@ -213,8 +263,8 @@ int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_metrics *metrics;
-	if (!p->has_modules)
-		return 0;
+	if (p->gpu_frames || !p->has_modules)
+		return p->gpu_frames;
 	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;

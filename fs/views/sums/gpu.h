@@ -22,6 +22,12 @@ struct pmfs_gpu {
 /* Computed on the first call, which reads the traces of GPU streams; owned by the model. */
 int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err);
 
+/* In profiles whose frames say so (pm_profile.gpu_frames). */
+static inline bool pmfs_is_gpu_work(const struct pm_frame *frame)
+{
+	return frame->on_gpu && !frame->is_annotation;
+}
+
 /* Whether there are times of GPU operations. Reads no values. 1, 0, or -ENOMEM. */
 int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err);
 

@@ -4,12 +4,15 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/model/shortname.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/gpu.h"
 #include "fs/views/sums/threads.h"
@@ -38,9 +41,17 @@ struct search {
 /* The context of a sample in which something runs, or PM_NONE. */
 static uint32_t busy_context(const struct search *s, const struct pm_sample *sample)
 {
-	uint32_t context =
-		sample->context == 0 ? PM_NONE : pm_tree_find_sample(s->tree, sample->context);
+	uint32_t context = pm_tree_find_sample(s->tree, sample->context);
 	return context == PM_NONE || s->categories[context] == PMFS_IDLE ? PM_NONE : context;
+}
+
+/* The same of a stream; calls on it may also say what its work is for. */
+static uint32_t operation(const struct search *s, const struct pm_sample *sample)
+{
+	uint32_t context = busy_context(s, sample);
+	bool other = context != PM_NONE && s->p->gpu_frames &&
+		!pmfs_is_gpu_work(pm_tree_frame(s->tree, context));
+	return other ? PM_NONE : context;
 }
 
 static uint64_t end_of(const struct pm_sample *sample)
@@ -70,41 +81,94 @@ static int keep_longest(struct gaps *g)
 	return 0;
 }
 
-/* A stream that cannot be read has the gaps before that. */
-static int find_gaps(struct search *s, uint32_t stream, struct pm_error *err)
-{
+/* Where a stream, or a lane of one, is read. */
+struct cursor {
+	uint32_t thread;
+	uint64_t at; /* of the first sample of the batch */
+	uint32_t i, n;
 	struct pm_sample batch[BATCH];
-	uint32_t before = PM_NONE;
-	uint64_t end = 0, at = 0, process = pmfs_thread_process(s->threads, stream);
-	for (int64_t n; (n = s->p->ops->samples(s->p, stream, at, batch, BATCH, NULL)) > 0;
-		at += (uint64_t)n) {
-		if (pm_work_cancelled())
-			return pmfs_no_memory(err);
-		for (int64_t i = 0; i < n; i++) {
-			struct gaps *g = s->found;
-			uint32_t context = busy_context(s, &batch[i]);
-			if (context == PM_NONE)
-				continue;
-			if (before != PM_NONE && batch[i].time_ns > end) {
-				g->rows[g->n++] = (struct gap){.time_ns = end,
-					.gap_ns = batch[i].time_ns - end,
-					.process = process,
-					.stream = stream,
-					.before = before,
-					.after = context,
-					.host = PM_NONE};
-				if (g->n == 2 * MOST_GAPS && keep_longest(g) < 0)
-					return pmfs_no_memory(err);
-			}
-			if (before == PM_NONE || end_of(&batch[i]) >= end) {
-				before = context;
-				end = end_of(&batch[i]);
-			}
-		}
-		if (n < 0)
-			break;
+};
+
+/* The sample that is next; NULL at the end, and where it cannot be read. */
+static const struct pm_sample *next_of(const struct search *s, struct cursor *c)
+{
+	if (c->i == c->n && s->threads->threads[c->thread].has_trace) {
+		c->at += c->n;
+		int64_t n = s->p->ops->samples(s->p, c->thread, c->at, c->batch, BATCH, NULL);
+		c->n = n > 0 ? (uint32_t)n : 0;
+		c->i = 0;
 	}
-	return 0;
+	return c->i < c->n ? &c->batch[c->i] : NULL;
+}
+
+/* The cursor whose next sample is the earliest; PM_NONE at the end of all. */
+static uint32_t earliest(const struct search *s, struct cursor *cursors, uint32_t n)
+{
+	uint32_t first = PM_NONE;
+	uint64_t ns = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_sample *sample = next_of(s, &cursors[i]);
+		if (sample && (first == PM_NONE || sample->time_ns < ns)) {
+			first = i;
+			ns = sample->time_ns;
+		}
+	}
+	return first;
+}
+
+/* Gaps of a stream and its lanes, which follow it. */
+static int find_gaps(struct search *s, uint32_t stream, uint32_t n_lanes, struct pm_error *err)
+{
+	struct gaps *g = s->found;
+	struct cursor *cursors = calloc((size_t)n_lanes + 1, sizeof(*cursors));
+	uint64_t end = 0, process = pmfs_thread_process(s->threads, stream);
+	uint32_t before = PM_NONE, next;
+	int r = cursors ? 0 : pmfs_no_memory(err);
+	for (uint32_t i = 0; r == 0 && i <= n_lanes; i++)
+		cursors[i].thread = stream + i;
+	while (r == 0 && (next = earliest(s, cursors, n_lanes + 1)) != PM_NONE) {
+		const struct pm_sample *sample = &cursors[next].batch[cursors[next].i++];
+		uint32_t context = operation(s, sample);
+		if (cursors[next].i == 1 && pm_work_cancelled())
+			r = pmfs_no_memory(err);
+		if (context == PM_NONE)
+			continue;
+		if (before != PM_NONE && sample->time_ns > end) {
+			g->rows[g->n++] = (struct gap){.time_ns = end,
+				.gap_ns = sample->time_ns - end,
+				.process = process,
+				.stream = stream,
+				.before = before,
+				.after = context,
+				.host = PM_NONE};
+			if (g->n == 2 * MOST_GAPS && keep_longest(g) < 0)
+				r = pmfs_no_memory(err);
+		}
+		if (before == PM_NONE || end_of(sample) >= end) {
+			before = context;
+			end = end_of(sample);
+		}
+	}
+	free(cursors);
+	return r;
+}
+
+static int find_all_gaps(struct search *s, struct pm_error *err)
+{
+	const struct pm_thread *threads = s->threads->threads;
+	int r = 0;
+	for (uint32_t i = 0, next; r == 0 && i < s->threads->n; i = next) {
+		bool runs = pm_time_of(s->threads, i) == PM_TIME_GPUS;
+		for (next = i + 1; next < s->threads->n && threads[next].is_lane; next++) {
+			enum pm_time time = pm_time_of(s->threads, next);
+			if (time != PM_TIME_PROCESSORS && time != PM_TIME_GPUS)
+				break;
+			runs |= time == PM_TIME_GPUS;
+		}
+		if (runs)
+			r = find_gaps(s, i, next - i - 1, err);
+	}
+	return r < 0 ? r : keep_longest(s->found) < 0 ? pmfs_no_memory(err) : 0;
 }
 
 /* ---- the host ---- */
@@ -127,9 +191,72 @@ static uint32_t context_at(const struct search *s, uint32_t thread, uint64_t ns)
 	return end_of(&sample) > ns ? busy_context(s, &sample) : PM_NONE;
 }
 
-/* In the middle of each gap: of the first of the process's threads that runs anything. */
-static int find_host(struct search *s, struct pm_error *err)
+static uint64_t middle(const struct gap *gap)
 {
+	return gap->time_ns + gap->gap_ns / 2;
+}
+
+static int by_middle(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+	return (middle(x) > middle(y)) - (middle(x) < middle(y));
+}
+
+/* Calls that have begun, innermost last. */
+struct calls {
+	struct open_call {
+		uint64_t end;
+		uint32_t context;
+	} * open;
+	size_t n, room;
+};
+
+/* The innermost call that runs at a time, which is not before that of the one asked for last. */
+static uint32_t innermost(struct calls *c, uint64_t ns)
+{
+	while (c->n > 0 && c->open[c->n - 1].end <= ns)
+		c->n--;
+	return c->n > 0 ? c->open[c->n - 1].context : PM_NONE;
+}
+
+/* Notes what a thread calls in the middle of gaps: wanted[n], in order. */
+static int find_calls(const struct search *s, uint32_t thread, struct gap **wanted, uint32_t n)
+{
+	struct cursor *cursor = calloc(1, sizeof(*cursor));
+	struct calls calls = {.n = 0};
+	const struct pm_sample *sample;
+	uint32_t at = 0;
+	int r = cursor ? 0 : -ENOMEM;
+	if (cursor)
+		cursor->thread = thread;
+	while (r == 0 && at < n && (sample = next_of(s, cursor)) != NULL) {
+		for (; at < n && middle(wanted[at]) < sample->time_ns; at++)
+			wanted[at]->host = innermost(&calls, middle(wanted[at]));
+		innermost(&calls, sample->time_ns);
+		uint32_t context = busy_context(s, sample);
+		if (context != PM_NONE &&
+			pm_list_room(&calls.open, calls.n, &calls.room, sizeof(*calls.open)) < 0)
+			r = -ENOMEM;
+		else if (context != PM_NONE)
+			calls.open[calls.n++] = (struct open_call){end_of(sample), context};
+		if (cursor->i++ == 0 && pm_work_cancelled())
+			r = -ENOMEM;
+	}
+	for (; r == 0 && at < n; at++)
+		wanted[at]->host = innermost(&calls, middle(wanted[at]));
+	free(calls.open);
+	free(cursor);
+	return r;
+}
+
+/*
+ * In the middle of each gap: of the first of the threads that runs anything, of the process or, as
+ * devices may be processes of their own, of the others.
+ */
+static int find_host(struct search *s, bool own_process, struct pm_error *err)
+{
+	struct gaps *g = s->found;
+	struct gap *wanted[MOST_GAPS];
 	for (uint32_t i = 0; i < s->threads->n; i++) {
 		const struct pm_thread *t = &s->threads->threads[i];
 		if (!t->has_trace || t->is_lane || pm_time_of(s->threads, i) != PM_TIME_PROCESSORS)
@@ -137,13 +264,29 @@ static int find_host(struct search *s, struct pm_error *err)
 		if (pm_work_cancelled())
 			return pmfs_no_memory(err);
 		uint64_t process = pmfs_thread_process(s->threads, i);
-		for (uint32_t k = 0; k < s->found->n; k++) {
-			struct gap *gap = &s->found->rows[k];
-			if (gap->host == PM_NONE && gap->process == process)
-				gap->host = context_at(s, i, gap->time_ns + gap->gap_ns / 2);
-		}
+		uint32_t n = 0;
+		for (uint32_t k = 0; k < g->n; k++)
+			if (g->rows[k].host == PM_NONE &&
+				(g->rows[k].process == process) == own_process)
+				wanted[n++] = &g->rows[k];
+		for (uint32_t k = 0; k < n && !s->p->traces_are_calls; k++)
+			wanted[k]->host = context_at(s, i, middle(wanted[k]));
+		if (s->p->traces_are_calls && n > 0 && find_calls(s, i, wanted, n) < 0)
+			return pmfs_no_memory(err);
 	}
 	return 0;
+}
+
+/* The order of the rows is that of time meanwhile. */
+static int find_hosts(struct search *s, struct pm_error *err)
+{
+	struct gaps *g = s->found;
+	if (pm_sort(g->rows, g->n, sizeof(*g->rows), by_middle) < 0)
+		return pmfs_no_memory(err);
+	int r = find_host(s, true, err);
+	if (r == 0 && s->p->gpu_frames)
+		r = find_host(s, false, err);
+	return r < 0 ? r : keep_longest(g) < 0 ? pmfs_no_memory(err) : 0;
 }
 
 /* ---- the table ---- */
@@ -164,37 +307,48 @@ static int gaps_fill(void *owner, void *part, struct pm_error *err)
 	s.found->rows = malloc(2 * MOST_GAPS * sizeof(*s.found->rows));
 	if (!s.found->rows)
 		return pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < s.threads->n; i++)
-		if (s.threads->threads[i].has_trace && pm_time_of(s.threads, i) == PM_TIME_GPUS)
-			r = find_gaps(&s, i, err);
-	if (r == 0 && keep_longest(s.found) < 0)
-		r = pmfs_no_memory(err);
-	return r < 0 ? r : find_host(&s, err);
+	r = find_all_gaps(&s, err);
+	return r < 0 ? r : find_hosts(&s, err);
 }
+
+enum { NAME_WIDTH = 60 }; /* those of kernels have 1,000 characters and more */
 
 static int gaps_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
 		sizeof(struct gaps), gaps_fill, gaps_done, .what = "idle gaps of GPUs"};
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pmfs_identity *id;
+	const struct pmfs_functions *f;
 	const struct gaps *g;
 	const char *path;
 	uint64_t origin;
 	int r = pmfs_model_part(m, PMFS_PART_GPU_GAPS, &type, &g, err);
-	if (r < 0 || rows->at >= g->n || (r = pmfs_identity(m, &id, err)) < 0 ||
+	if (r < 0 || rows->at >= g->n || (r = pmfs_functions(m, &f, err)) < 0 ||
 		(r = pmfs_time_origin(m, &origin, err)) < 0)
 		return r;
 	const struct gap *gap = &g->rows[rows->at++];
 	if ((r = pmfs_thread_path(m, gap->stream, &path, err)) < 0)
 		return r;
+	uint32_t before = pmfs_function_of(f->identity, gap->before);
+	uint32_t after = pmfs_function_of(f->identity, gap->after);
+	pmfs_add_cut(
+		rows->scratch, pmfs_name_bare(f->identity->functions[before].name), NAME_WIDTH);
+	size_t len = rows->scratch->len;
+	pmfs_add_cut(rows->scratch, pmfs_name_bare(f->identity->functions[after].name), NAME_WIDTH);
 	pmfs_set_time(&cells[0], gap->time_ns, origin);
-	cells[1] = pm_cell_u64(gap->gap_ns);
-	cells[2] = gap->host == PM_NONE ? pm_cell_empty()
-					: pm_cell_u64(pm_tree_number(id->tree, gap->host));
+	pm_set_u64(&cells[1], gap->gap_ns);
+	if (gap->host == PM_NONE)
+		pm_set_empty(&cells[2]);
+	else
+		pm_set_u64(&cells[2], pm_tree_number(f->tree, gap->host));
 	cells[3] = pm_cell_lasting(pm_bytes_of(path));
-	cells[4] = pm_cell_lasting(id->functions[pmfs_function_of(id, gap->before)].name);
-	cells[5] = pm_cell_lasting(id->functions[pmfs_function_of(id, gap->after)].name);
+	const uint32_t rows_of[] = {f->row[before], f->row[after]};
+	for (unsigned i = 0; i < 2; i++)
+		cells[4 + i] = rows_of[i] == PM_NONE ? pm_cell_empty()
+						     : pm_cell_u64(pmfs_function_id(f, rows_of[i]));
+	struct pm_bytes names = pm_text_view(rows->scratch);
+	pm_set_text(&cells[6], (struct pm_bytes){names.p, len});
+	pm_set_text(&cells[7], (struct pm_bytes){names.p + len, names.len - len});
 	return 1;
 }
 
@@ -202,15 +356,15 @@ int pmfs_gpu_gaps_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = gaps_next};
-	static const char *const columns[] = {
-		"time_ns", "duration_ns", "host_context_id", "stream", "before", "after"};
+	static const char *const columns[] = {"time_ns", "duration_ns", "host_context_id", "stream",
+		"before_id", "after_id", "before", "after"};
 	(void)item;
 	(void)err;
 	*ret = (struct pm_table){.type = &type,
 		.self = m,
 		.columns = columns,
 		.n_columns = sizeof(columns) / sizeof(*columns),
-		.types = "??ittt"};
+		.types = "??itiitt"};
 	return 0;
 }
 
@@ -220,7 +374,7 @@ int pmfs_has_gpu_gaps(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	(void)item;
 	if (pmfs_model_unfiltered(m)) /* what a filter leaves out is no idle time */
 		return 0;
-	if (!p->ops->threads || !p->ops->samples || p->traces_are_calls || p->samples_are_weighed)
+	if (!p->ops->threads || !p->ops->samples || p->samples_are_weighed)
 		return 0;
 	int r = pmfs_gpu_has(m, err);
 	return r <= 0         ? r

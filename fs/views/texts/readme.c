@@ -356,6 +356,38 @@ static int add_blame(const struct recipes *c, struct pm_error *err)
 	return 0;
 }
 
+/* What GPUs run, and when they run nothing. */
+static int add_gpus(const struct recipes *c, struct pm_error *err)
+{
+	static const struct {
+		const char *question, *command;
+		int (*has)(struct pmfs_model *m, uint32_t item, struct pm_error *err);
+		pmfs_table_fn *table;
+	} gpus[] = {
+		{"Which kernels and copies take longest in all? (launches, ns, name)",
+			"cut -d, -f 1,2,10- gpu.csv | head -n 6", pmfs_has_gpu, pmfs_gpu_table},
+		{"When did a GPU have nothing to do, longest first, and what did the host run then?",
+			"head -n 6 gpu-gaps.csv", pmfs_has_gpu_gaps, pmfs_gpu_gaps_table},
+	};
+	int r = 0;
+	for (size_t i = 0; r >= 0 && i < sizeof(gpus) / sizeof(*gpus); i++) {
+		struct pm_cell cells[16];
+		struct pm_rows rows = {.table = NULL};
+		struct pm_table table;
+		if ((r = gpus[i].has(c->model, 0, err)) <= 0)
+			continue;
+		r = gpus[i].table(c->model, 0, &table, err);
+		if (r == 0 && (r = pm_rows_start(&rows, &table, 0, err)) == 0)
+			r = pm_rows_next(&rows, cells, err);
+		pm_rows_done(&rows);
+		if (r <= 0)
+			continue;
+		ask(c, gpus[i].question);
+		pm_text_printf(c->out, "$ %s\n", gpus[i].command);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* ---- about threads: the most expensive, imbalance, costs by thread in SQL ---- */
 
 /* Several threads have costs of the primary quantity. */
@@ -624,7 +656,8 @@ static int add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_erro
 	add_thread_recipes(&c);
 	if ((r = add_lines(&c, err)) < 0 || (r = add_trace_recipes(&c, err)) < 0 ||
 		(r = add_iteration_recipes(&c, err)) < 0 || (r = add_percentiles(&c, err)) < 0 ||
-		(r = add_filters(&c, err)) < 0 || (r = add_blame(&c, err)) < 0)
+		(r = add_filters(&c, err)) < 0 || (r = add_blame(&c, err)) < 0 ||
+		(r = add_gpus(&c, err)) < 0)
 		return r;
 	if (threads_differ(&c) && c.threads->n_keys > 0 && recipes_have_cost(&c))
 		add_sql(&c);
