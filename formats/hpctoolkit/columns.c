@@ -157,8 +157,9 @@ static int columns_fill(void *owner, void *part, struct pm_error *err)
 	bool *seen = calloc(n + 1, sizeof(*seen));
 	c->metrics = calloc(n + 1, sizeof(*c->metrics));
 	c->shown = calloc(n + 1, sizeof(*c->shown));
+	c->visible = calloc(n + 1, sizeof(*c->visible));
 	c->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	if (group_of && seen && c->metrics && c->shown) {
+	if (group_of && seen && c->metrics && c->shown && c->visible) {
 		struct search s = {.reader = &reader, .group_of = group_of, .seen = seen};
 		s.unseen = metrics_list(reader.metrics, c, group_of);
 		summary_search(&s);
@@ -188,6 +189,7 @@ static void columns_done(void *part)
 	free(c->metrics);
 	free(c->derived);
 	free(c->shown);
+	free(c->visible);
 	pm_damage_done(&c->damage);
 	pm_arena_done(&c->arena);
 }

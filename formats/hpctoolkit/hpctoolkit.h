@@ -456,7 +456,8 @@ struct hpctk_columns {
 	struct pm_metrics list;
 	struct pm_metric *metrics;
 	struct pm_derived *derived;
-	bool *shown;                  /* by group: metrics/default.yaml lists it as it is */
+	/* By group: metrics/default.yaml lists it as it is, and not as invisible by default. */
+	bool *shown, *visible;
 	struct pm_damage_list damage; /* found in metrics/default.yaml */
 	struct pm_arena arena;        /* of derived metrics */
 };
@@ -466,8 +467,8 @@ struct pm_bytes hpctk_unit_of(struct pm_bytes name);
 
 /*
  * Reads metrics/default.yaml, if there is one: fills the derived metrics, hides those that are only
- * inputs of them, and tells of formulas that cannot be computed. `group_of` is by quantity. 0 or
- * -ENOMEM.
+ * inputs of them, puts those behind that are not visible by default, and tells of formulas that
+ * cannot be computed. `group_of` is by quantity. 0 or -ENOMEM.
  */
 int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
 	const uint32_t *group_of, struct hpctk_columns *c);

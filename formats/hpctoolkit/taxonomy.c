@@ -36,6 +36,7 @@ struct level {
 struct item {
 	size_t indent; /* of its keys */
 	struct pm_bytes name, description;
+	bool invisible; /* by default */
 };
 
 struct alias {
@@ -48,6 +49,7 @@ enum side { OWN, INCLUSIVE, N_SIDES };
 struct pending {
 	struct pm_bytes name, description, variant, custom, standard;
 	enum side side;
+	bool invisible;
 	uint64_t at; /* in the file */
 };
 
@@ -295,8 +297,10 @@ static int flush(struct reader *r)
 		why = "no memory"; /* is not said: the result is thrown away */
 	if (why)
 		fault(r, p.at, p.name, why);
-	if (!why && plain)
+	if (!why && plain) {
 		r->c->shown[tree.ops[0].leaf] = true;
+		r->c->visible[tree.ops[0].leaf] |= !p.invisible;
+	}
 	if (!why && !plain) {
 		struct pm_op *ops = pm_arena_array(&r->c->arena, tree.n, sizeof(*ops));
 		kept = pm_arena_alloc(&r->c->arena, sizeof(*kept));
@@ -442,6 +446,7 @@ static int take_formula(struct reader *r, const struct line *l)
 			.description = item->description,
 			.variant = variant,
 			.side = of,
+			.invisible = item->invisible,
 			.at = r->at};
 	}
 	if (level_is(r, 1, "custom") || !split_up)
@@ -473,6 +478,9 @@ static int take_line(struct reader *r, const struct line *l)
 		item->name = unquoted(l->value);
 	if (item && item->indent == l->indent && pm_bytes_equal(l->key, pm_bytes_of("description")))
 		item->description = unquoted(l->value);
+	if (item && item->indent == l->indent &&
+		pm_bytes_equal(l->key, pm_bytes_of("visible by default")))
+		item->invisible = pm_bytes_equal(l->value, pm_bytes_of("false"));
 	r->levels[r->n_levels++] = (struct level){l->indent, l->key};
 	return take_formula(r, l);
 }
@@ -528,8 +536,11 @@ static int hide(struct reader *r)
 		input[group] = input[group] && !c->shown[group];
 		any |= c->metrics[i].has_values && !input[group];
 	}
-	for (uint32_t i = 0; any && i < c->list.n; i++)
-		c->metrics[i].hidden = input[c->metrics[i].group];
+	for (uint32_t i = 0; i < c->list.n; i++) {
+		uint32_t group = c->metrics[i].group;
+		c->metrics[i].hidden = any && input[group];
+		c->metrics[i].minor = c->shown[group] && !c->visible[group];
+	}
 	free(input);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct pm_metric {
 	bool decreases; /* some costs are negative: they are differences */
 	bool fractions; /* costs are decimals in the source, to be shown as they are */
 	bool hidden;    /* only an input of derived metrics: has no column of its own */
+	bool minor;     /* its columns follow those of others, if it does not lead */
 	/*
 	 * With PM_ROLE_OTHER: the cost of a context without anything below it, loops and lines
 	 * included: column …_self of contexts.csv and profile.csv, where exclusive costs contain

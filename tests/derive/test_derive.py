@@ -306,6 +306,28 @@ class OfDatabases(unittest.TestCase):
         self.assertEqual(table(path, "damage.csv"), [])
         self.assertNotIn("papi_tot_cyc", "\n".join(listed(path, "export")) + run("--cat", path, "summary.json"))
 
+    def test_what_is_not_visible_by_default_comes_last(self):
+        """But for what leads."""
+        def columns(hidden):
+            invisible = "    visible by default: false\n"
+            cycles = f"""  - name: PAPI_TOT_CYC
+{invisible if "cycles" in hidden else ""}    variants:
+      Sum:
+        formula:
+          inclusive: *cyc-i
+          exclusive:
+            custom: *cyc-l
+            standard: *cyc-f
+"""
+            time = "  - name: CPUTIME (sec)\n"
+            text = YAML.replace(time, cycles + time + (invisible if "time" in hidden else ""))
+            header = run("--cat", self.database(text), "functions.csv").split("\n", maxsplit=1)[0].split(",")
+            return [name for name in header if name in ("cputime_sec_excl", "papi_tot_cyc_excl", "papi_tot_ins_excl")]
+        time, cycles, instructions = columns("")
+        self.assertEqual((time, cycles), ("cputime_sec_excl", "papi_tot_cyc_excl"))
+        self.assertEqual(columns("time"), [time, cycles, instructions])
+        self.assertEqual(columns("time, cycles"), [time, instructions, cycles])
+
     def test_all_metrics(self):
         path = self.database(YAML)
         plain = table(SAMPLE, "functions.csv")

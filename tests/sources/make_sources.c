@@ -51,6 +51,36 @@ void sources_file(const char *name, struct pm_bytes b)
 		sources_die(path);
 }
 
+/* Half of the time, and a metric that cannot be added up: of trees, of flat tables. */
+static const char taxonomy[] =
+	"version: 0\n"
+	"inputs:\n"
+	"  - &incl\n    metric: CPUTIME (sec)\n    scope: execution\n"
+	"    formula: $$\n    combine: sum\n"
+	"  - &tree\n    metric: CPUTIME (sec)\n    scope: lex_aware\n"
+	"    formula: $$\n    combine: sum\n"
+	"  - &flat\n    metric: CPUTIME (sec)\n    scope: function\n"
+	"    formula: $$\n    combine: sum\n"
+	"roots:\n"
+	"  - name: CPUTIME (sec)\n"
+	"    description: CPUTIME (sec)\n"
+	"    visible by default: false\n"
+	"    variants:\n      Sum:\n        render: [number, percent]\n"
+	"        formula:\n          inclusive:\n            standard: *incl\n"
+	"          exclusive:\n            custom: *tree\n"
+	"            standard: *flat\n"
+	"  - name: HALF (sec)\n"
+	"    description: half of it\n"
+	"    variants:\n      Sum:\n        render: [number]\n"
+	"        formula:\n          inclusive:\n"
+	"            standard: {/: [*incl, 2]}\n"
+	"          exclusive:\n            custom: {/: [*tree, 2]}\n"
+	"            standard: {/: [*flat, 2]}\n"
+	"  - name: SQUARE\n"
+	"    variants:\n      \"\":\n        render: [number]\n"
+	"        formula:\n          inclusive:\n"
+	"            standard: {^: [*incl, 2]}\n";
+
 static void write_hpctoolkit(void)
 {
 	static const char *const names[] = {
@@ -66,6 +96,8 @@ static void write_hpctoolkit(void)
 		hpctkw_files_free(&files);
 		hpctkw_free(w);
 	}
+	sources_folder("hpctoolkit/metrics");
+	sources_file("hpctoolkit/metrics/default.yaml", pm_bytes_of(taxonomy));
 }
 
 static void save_nytprof(struct nytpw *w, const char *name)

@@ -46,6 +46,7 @@ static int make_columns(
 			if (pmfs_naming_column(n, metric, &columns[c->n]) < 0)
 				return -ENOMEM;
 			columns[c->n].hidden = metric->hidden && !all;
+			columns[c->n].minor = metric->minor;
 			*place = ++c->n;
 		}
 		struct pmfs_column *column = &columns[*place - 1];
@@ -67,6 +68,8 @@ static int by_lead(const void *a, const void *b, void *lead)
 	bool x_leads = x->group == *(uint32_t *)lead, y_leads = y->group == *(uint32_t *)lead;
 	if (x_leads != y_leads)
 		return x_leads ? -1 : 1;
+	if (x->minor != y->minor)
+		return x->minor ? 1 : -1;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	static const int place[PMFS_N_ROLES] = {

@@ -23,6 +23,7 @@ struct pmfs_column {
 			   stacks show the increases */
 	bool fractions; /* folded stacks show them, too */
 	bool hidden;    /* only an input of derived columns: no table shows it */
+	bool minor;     /* of struct pm_metric */
 	uint32_t group; /* of struct pm_metric */
 	uint32_t pair;  /* the group's inclusive column for an exclusive one and vice versa, or
 			   PM_NONE */
