@@ -374,7 +374,9 @@ static int show(struct pprof *p, struct pm_error *err)
 			"consists of two profiles, one after the other; nobody can tell which ids "
 			"belong to which");
 	if (p->n_types == 0 || !p->has_strings)
-		return pm_error_set(err, -EINVAL, file, 0, "is no pprof profile: it has no %s",
+		return pm_error_set(err, -EINVAL, file, 0,
+			"is no pprof profile: it has no %s (a trace of Perfetto begins like one; "
+			"traceconv json writes what can be read)",
 			p->n_types ? "string table" : "sample type");
 	uint32_t primary = add_metrics(p);
 	int r = open_symbols(p);

@@ -5,7 +5,9 @@
 
 FOLDER: sources of all formats.
 """
+import gzip
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -349,6 +351,29 @@ class Commands(unittest.TestCase):
                 done = run("--ls", path)
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr.decode(), r"^profmount: /[^:]*: is empty: [^\n]*\n$")
+
+    def test_files_of_other_tools_are_named(self):
+        """What people take for a profile: what it is, and what converts it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begins, said in (("cpu.prof", struct.pack("<5Q", 0, 3, 0, 10000, 0), "google-pprof --proto"),
+                                       ("heap.txt", b"heap profile: 1: 2 [3: 4] @ heap/1\n", "go tool pprof -proto"),
+                                       ("trace.out", b"go 1.22 trace\0\0\0", "go tool trace -pprof="),
+                                       ("app.jfr", b"FLR\0\0\2\0\1", "jfrconv"),
+                                       ("isolate-1-v8.log", b"v8-version,11,3\n", "node --cpu-prof"),
+                                       ("profile.json.gz", gzip.compress(b'{"meta":{"version":27}}'), "Firefox Profiler"),
+                                       ("gmon.out", b"gmon\1\0\0\0", "perf"),
+                                       ("trace.txt", b"# tracer: nop\n#\n", "perf script"),
+                                       ("massif.out.1", b"desc: (none)\ncmd: ./a\n", "massif"),
+                                       ("app.pftrace", b"\x0a\x04\x18\x01\x40\x02", "traceconv json"),
+                                       ("perfetto", b"\x0a\x05\x08\x01\x10\x02\x18", "traceconv json"),
+                                       ("app.hprof", b"JAVA PROFILE 1.0.2\0", "heap dump")):
+                with self.subTest(name=name):
+                    path = os.path.join(folder, name)
+                    with open(path, "wb") as file:
+                        file.write(begins)
+                    done = run("--ls", path)
+                    self.assertEqual((done.returncode, done.stdout), (1, b""))
+                    self.assertRegex(done.stderr.decode(), rf"^profmount: {re.escape(path)}(\+0x0)?: (is|are) .*{re.escape(said)}.*\n$")
 
     def test_a_folder_without_sources_is_named_as_it_was_given(self):
         with tempfile.TemporaryDirectory() as folder:

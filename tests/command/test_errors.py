@@ -113,6 +113,7 @@ case("<path>: -o iterations: nothing is called <name> (see functions.csv)")(
 case("<path>: no source can be opened; the first: <reason>", USAGE)(
     lambda folder: ("--check", os.path.join(folder, "a"), os.path.join(folder, "b")))
 file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
+file_with("<path>: is a recording of Java Flight Recorder; jfrconv -o pprof converts it", b"FLR\0\0\2\0\1")
 for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", name)
 for name in ("hpctoolkit", "hpcrun", "nytprof", "zts", "htdump"):
