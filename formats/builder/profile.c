@@ -249,7 +249,9 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	int r = pm_rec_thread_costs(opened_of(p), &costs, err);
 	if (r < 0)
 		return r;
-	*ret = pm_costs_counts(costs, thread);
+	r = pm_costs_counts(costs, thread, ret);
+	if (r < 0)
+		return pm_error_plain(err, r);
 	const struct pm_recording *recording = &opened_of(p)->recording;
 	if (recording->traces_are_calls && thread < recording->n_traces)
 		ret->last_ns = recording->traces[thread].end_ns;

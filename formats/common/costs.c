@@ -10,6 +10,7 @@
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 enum { WHOLE = 1u << 31 };
@@ -198,18 +199,21 @@ int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t
 	return (int64_t)filled;
 }
 
-struct pm_thread_counts pm_costs_counts(const struct pm_costs *c, uint32_t thread)
+int pm_costs_counts(const struct pm_costs *c, uint32_t thread, struct pm_thread_counts *ret)
 {
+	enum { BETWEEN = 4096 }; /* two checks for cancellation */
 	uint32_t from = c->thread_start[thread], to = c->thread_start[thread + 1];
-	struct pm_thread_counts ret = {.values = to - from};
+	*ret = (struct pm_thread_counts){.values = to - from};
 	for (uint32_t context = 0; from < to; from++) {
 		uint32_t end = c->context_start[context];
-		if (ret.contexts > 0 && c->by_thread[from] < end)
+		if (from % BETWEEN == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (ret->contexts > 0 && c->by_thread[from] < end)
 			continue;
 		context = context_at(c, c->by_thread[from]) + 1;
-		ret.contexts++;
+		ret->contexts++;
 	}
-	return ret;
+	return 0;
 }
 
 void pm_costs_done(struct pm_costs *c)

@@ -47,8 +47,11 @@ int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t f
 int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/* Contexts and values of a thread. O(its values × log n_contexts). */
-struct pm_thread_counts pm_costs_counts(const struct pm_costs *c, uint32_t thread);
+/*
+ * Contexts and values of a thread. O(its values × log n_contexts). 0, or -ENOMEM if the work is
+ * cancelled.
+ */
+int pm_costs_counts(const struct pm_costs *c, uint32_t thread, struct pm_thread_counts *ret);
 
 void pm_costs_done(struct pm_costs *c);
 

@@ -87,10 +87,11 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	if (r < 0)
 		return r;
 	const struct htd_lane *lane = &c->lanes[thread];
-	*ret = (struct pm_thread_counts){.contexts = lane->n_contexts,
-		.values = c->wanted->n ? pm_costs_counts(&c->all, thread).values
-				       : (uint64_t)lane->n_contexts * PM_CALLS_N_METRICS,
-		.last_ns = lane->end == UINT64_MAX ? 0 : lane->end};
+	*ret = (struct pm_thread_counts){.values = (uint64_t)lane->n_contexts * PM_CALLS_N_METRICS};
+	if (c->wanted->n && pm_costs_counts(&c->all, thread, ret) < 0)
+		return pm_error_plain(err, -ENOMEM);
+	ret->contexts = lane->n_contexts;
+	ret->last_ns = lane->end == UINT64_MAX ? 0 : lane->end;
 	return 0;
 }
 

@@ -269,20 +269,20 @@ static void learn(struct reading *t)
  */
 static void own_quantities(struct reading *t)
 {
-	for (size_t i = 0; i < t->n_profiles; i++) {
+	struct pm_bytes *wholes = NULL; /* there are only so many quantities */
+	size_t n_wholes = 0, whole_room = 0;
+	for (size_t i = 0; i < t->n_profiles && pm_rec_goes_on(t->r); i++) {
 		struct profile *p = &t->profiles[i];
+		struct pm_bytes name = p->name;
 		p->thread = PM_REC_NONE;
 		p->is_part = !p->sampled;
-		for (size_t k = 0; k < i && !p->is_part; k++) {
-			struct pm_bytes whole = t->profiles[k].name;
-			p->is_part = !t->profiles[k].is_part && whole.len > 0 &&
-				p->name.len > whole.len + 2 &&
-				memcmp(p->name.p, whole.p, whole.len) == 0 &&
-				memcmp(p->name.p + whole.len, ", ", 2) == 0;
-		}
-		if (p->is_part)
+		for (size_t k = 0; k < n_wholes && !p->is_part; k++)
+			p->is_part = wholes[k].len > 0 && name.len > wholes[k].len + 2 &&
+				memcmp(name.p, wholes[k].p, wholes[k].len) == 0 &&
+				memcmp(name.p + wholes[k].len, ", ", 2) == 0;
+		if (p->is_part || !room(t, &wholes, n_wholes, &whole_room, sizeof(*wholes)))
 			continue;
-		struct pm_bytes name = p->name;
+		wholes[n_wholes++] = name;
 		const char *unit = p->unit == UNIT_TIME ? "ns"
 			: p->unit == UNIT_BYTES         ? "bytes"
 							: "";
@@ -292,6 +292,7 @@ static void own_quantities(struct reading *t)
 			name.len -= n + 1;
 		p->quantity = pm_rec_metric(t->r, name, pm_bytes_of(unit));
 	}
+	free(wholes);
 }
 
 /* One quantity a unit; times come first. Each profile is a thread. */
@@ -412,9 +413,9 @@ static void read_stacks(struct reading *t)
 	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
 		uint32_t path = PM_REC_NONE;
 		bool good = enter_list(t);
-		while (good && pm_scan_item(&t->s))
+		while (good && pm_scan_item(&t->s) && pm_rec_goes_on(t->r))
 			add_frame(t, take_index(t, t->n_frames), &path);
-		if (t->s.code ||
+		if (t->s.code || !pm_rec_goes_on(t->r) ||
 			!room(t, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks)))
 			return;
 		t->stacks[t->n_stacks++] = !good || path == PM_REC_BAD ? PM_REC_BAD

@@ -239,8 +239,8 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 		return 0;
 	}
 	if (p->samples_are_weighed) {
-		*ret = pm_costs_counts(&w->c.weighed, thread);
-		return 0;
+		r = pm_costs_counts(&w->c.weighed, thread, ret);
+		return r < 0 ? pm_error_plain(err, r) : 0;
 	}
 	uint32_t n = w->c.costs.thread_start[thread + 1] - w->c.costs.thread_start[thread];
 	uint64_t end = w->c.cuts[thread].end; /* UINT64_MAX is no time */
