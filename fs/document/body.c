@@ -170,11 +170,14 @@ static int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, en
  * Building a body, and windows of one.
  *
  * A table is rendered until it ends or has more than SMALL bytes: most files of a mount are
- * tiny, and are then rendered only once for stat and read. Longer tables are measured instead.
+ * tiny, and are then rendered only once for stat and read. Longer tables are measured instead,
+ * unless it is a few rows that are long: each window would render one of them again.
  */
 
 enum {
 	SMALL = 64 << 10,
+	FEW_ROWS = 16,
+	FEW_BYTES = 2 << 20,
 	ROW = 4 << 10, /* the last row of a window may end behind it; a longer one costs a copy */
 };
 
@@ -193,18 +196,18 @@ static enum pm_form form_of(const struct pm_doc *doc)
 	return doc->kind == PM_DOC_CSV ? PM_CSV : PM_TSV;
 }
 
-/* Renders rows until the table ends (1), or there are more than SMALL bytes (0). */
+/* Renders rows until the table ends (1), or there are too many bytes (0). */
 static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_error *err)
 {
-	for (;;) {
+	for (uint64_t n = 1;; n++) {
 		if (pm_work_cancelled())
 			return pm_error_plain(err, -ENOMEM);
 		int r = pm_rows_next(rows, cells, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
 		pm_row_render(&body->text, form_of(doc), cells, doc->table.n_columns);
-		if (body->text.len > SMALL || body->text.failed)
+		if (body->text.failed || body->text.len > (n < FEW_ROWS ? FEW_BYTES : SMALL))
 			return pm_text_status(&body->text);
 	}
 }

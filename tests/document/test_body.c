@@ -9,7 +9,9 @@
 /* A table of n positions; every `gap`-th position begins a row, its text length varies. */
 struct numbers {
 	uint64_t n, gap;
-	uint64_t fail_at; /* the row at this position cannot be read */
+	uint64_t fail_at;   /* the row at this position cannot be read */
+	uint8_t *long_text; /* if not NULL: of all rows */
+	size_t long_len;
 };
 
 static int numbers_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -25,6 +27,8 @@ static int numbers_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	rows->at = row + 1;
 	cells[0] = pm_cell_u64(row * row);
 	cells[1] = pm_cell_text((struct pm_bytes){(const uint8_t *)text, row * 7 % sizeof(text)});
+	if (t->long_text)
+		cells[1] = pm_cell_text((struct pm_bytes){t->long_text, t->long_len});
 	return 1;
 }
 
@@ -99,6 +103,31 @@ static void test_small_tables_are_kept_whole(void **state)
 	check_body(&(struct numbers){.n = 500, .gap = 1, .fail_at = UINT64_MAX}, true);
 }
 
+/* Each window of a long row would render all of it. */
+static void test_few_long_rows_are_kept_whole(void **state)
+{
+	static const struct {
+		uint64_t rows;
+		size_t len;
+		bool whole;
+	} cases[] = {
+		{1, 1 << 20, true}, {15, 100000, true}, {3, 1 << 20, false}, {17, 100000, false}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct numbers t = {.n = cases[i].rows, .gap = 1, .fail_at = UINT64_MAX};
+		struct pm_doc doc = doc_of(&t, true);
+		struct pmfs_body *body;
+		t.long_text = malloc(cases[i].len);
+		assert_non_null(t.long_text);
+		memset(t.long_text, 'x', cases[i].len);
+		t.long_len = cases[i].len;
+		assert_int_equal(pmfs_body_build(&doc, NULL, 0, &body, NULL), 0);
+		assert_int_equal(body->whole, cases[i].whole);
+		body->cached.free(&body->cached);
+		check_body(&t, true);
+		free(t.long_text);
+	}
+}
+
 static void test_windows_of_large_tables_are_slices_of_the_whole(void **state)
 {
 	check_body(&(struct numbers){.n = 20000, .gap = 1, .fail_at = UINT64_MAX}, true);
@@ -143,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_tables_are_kept_whole),
+		cmocka_unit_test(test_few_long_rows_are_kept_whole),
 		cmocka_unit_test(test_windows_of_large_tables_are_slices_of_the_whole),
 		cmocka_unit_test(test_measuring_in_segments_gives_the_same),
 		cmocka_unit_test(test_a_row_that_fails_fails_the_table_with_its_reason),
