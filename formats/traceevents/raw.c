@@ -101,24 +101,32 @@ static void done(struct pm_rows *rows)
 	rows->own = NULL;
 }
 
+/* What is too long for a cell is left out: a part of it would not be what is stored. */
+static struct pm_cell cell_of(struct pm_bytes text)
+{
+	return text.len <= PM_LIMIT_STRING ? pm_cell_text(text) : pm_cell_empty();
+}
+
 static struct pm_cell raw_cell(const struct pm_scan_value *v)
 {
-	return v->kind == PM_SCAN_NOTHING ? pm_cell_empty() : pm_cell_text(v->text);
+	return v->kind == PM_SCAN_NOTHING ? pm_cell_empty() : cell_of(v->text);
 }
 
 static struct pm_cell id_cell(const struct tev_id *id)
 {
-	return id->is_absent ? pm_cell_empty() : pm_cell_text(id->text);
+	return id->is_absent ? pm_cell_empty() : cell_of(id->text);
 }
 
+/* Names are cut as those of functions are. */
 static struct pm_cell text_cell(const struct pm_scan_value *v, struct pm_text *scratch)
 {
 	if (v->kind == PM_SCAN_NOTHING || v->kind == PM_SCAN_NULL)
 		return pm_cell_empty();
-	return pm_cell_text(pm_scan_unescape(v, scratch));
+	struct pm_bytes text = pm_scan_unescape(v, scratch);
+	text.len = text.len < PM_LIMIT_STRING ? text.len : PM_LIMIT_STRING;
+	return pm_cell_text(text);
 }
 
-/* What is too long for a cell is left out. */
 static void fill(struct cursor *c, const struct tev_raw *raw, uint64_t seq, struct pm_cell *cells)
 {
 	const struct tev_event *e = &c->event;
@@ -136,7 +144,7 @@ static void fill(struct cursor *c, const struct tev_raw *raw, uint64_t seq, stru
 	cells[SCOPE] = raw_cell(&e->scope);
 	cells[CATEGORY] = text_cell(&e->cat, &c->category);
 	cells[NAME] = text_cell(&e->name, &c->name);
-	cells[ARGS] = e->args.text.len <= PM_LIMIT_STRING ? raw_cell(&e->args) : pm_cell_empty();
+	cells[ARGS] = raw_cell(&e->args);
 }
 
 /* state: the first event that is wanted, and the number of the next one in the file. */
@@ -146,7 +154,7 @@ static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *er
 	struct cursor *c = rows->own;
 	const char *phases = (const char *)(uintptr_t)rows->table->a;
 	struct tev_event *e = &c->event;
-	while (rows->state[1] < raw->n_events) {
+	while (rows->state[1] < rows->table->end) {
 		uint64_t seq = rows->state[1];
 		/* The next list of events begins elsewhere. */
 		bool listed = c->next_spot < raw->n_spots && raw->spots[c->next_spot].seq == seq;
@@ -173,7 +181,7 @@ static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *er
 	return 0;
 }
 
-void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const char *has)
+void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const uint32_t ends[128])
 {
 	static const struct pm_table_type type = {
 		.start = start, .next = next, .done = done, .dense = true};
@@ -183,14 +191,17 @@ void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const char *
 		{"raw/instants.csv", "iIR"}, {"raw/counters.csv", "C"},
 		{"raw/async.csv", "benSTpF"}, {"raw/metadata.csv", "M"}};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		if (tables[i].phases && !strpbrk(has, tables[i].phases))
+		uint64_t end = tables[i].phases ? 0 : raw->n_events;
+		for (const char *phase = tables[i].phases; phase && *phase; phase++)
+			end = ends[(uint8_t)*phase] > end ? ends[(uint8_t)*phase] : end;
+		if (tables[i].phases && end == 0)
 			continue;
 		struct pm_table table = {.type = &type,
 			.columns = columns,
 			.n_columns = N_COLUMNS,
 			.self = raw,
 			.a = (uintptr_t)tables[i].phases,
-			.end = raw->n_events,
+			.end = end,
 			.types = "?it??ttttttt"};
 		pm_rec_document(r,
 			&(struct pm_named_doc){.path = tables[i].path, .doc = pm_doc_csv(table)});

@@ -351,12 +351,6 @@ static void add_raw(struct tev_reading *t)
 {
 	struct tev_raw *raw = pm_rec_alloc(t->r, sizeof(*raw));
 	struct tev_spot *spots = pm_rec_alloc(t->r, t->n_spots * sizeof(*spots) + 1);
-	char phases[129];
-	size_t n = 0;
-	for (int c = 1; c < 128; c++)
-		if (t->has_phase[c])
-			phases[n++] = (char)c;
-	phases[n] = '\0';
 	if (!raw || !spots)
 		return;
 	if (t->n_spots > 0)
@@ -367,7 +361,7 @@ static void add_raw(struct tev_reading *t)
 		.n_events = t->n_events,
 		.origin = t->origin,
 		.lines = t->lines};
-	tev_raw_add(t->r, raw, phases);
+	tev_raw_add(t->r, raw, t->phase_end);
 }
 
 /* The elements of a list, or of the text itself. False if none of the first ones is an event. */
@@ -384,7 +378,7 @@ static bool read_events(struct tev_reading *t, bool lines)
 		if (!tev_event_read(&t->s, &e))
 			break;
 		n_elements++;
-		t->has_phase[(unsigned char)e.phase & 127] = true;
+		t->phase_end[(unsigned char)e.phase & 127] = t->n_events + 1;
 		if (e.phase == 0 && !e.is_empty)
 			tev_note(&t->no_event, e.at);
 		if (e.phase != 0) {

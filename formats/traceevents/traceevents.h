@@ -148,8 +148,9 @@ struct tev_raw {
 	bool lines;
 };
 
-/* The tables that the file has events for: `has` is each phase that it has, once. */
-void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const char *has);
+/* The tables that the file has events for: `ends[phase]` is how many there are up to its last one.
+ */
+void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const uint32_t ends[128]);
 
 /* ---- read.c ---- */
 
@@ -205,7 +206,8 @@ struct tev_reading {
 	uint32_t n_events;
 	struct tev_spot *spots;
 	size_t n_spots, spot_room;
-	bool has_phase[128], lines;
+	uint32_t phase_end[128]; /* events up to the last one of a phase */
+	bool lines;
 
 	struct tev_function *functions;
 	size_t n_functions, function_room;

@@ -212,6 +212,16 @@ class Events(unittest.TestCase):
                                  [f"threads/process=1/thread={tid}" + ("/sampled=1" if events else "") for tid in (1, 2)])
                 self.assertIn("1 samples of nodes that are not there", self.cat(text, "damage.csv"))
 
+    def test_raw_texts_have_a_most(self):
+        long = 3 << 20
+        events = [event("X", "n" * long, 0, dur=9), event("X", "f", 1, dur=2, cat="c" * long, args={"a": "b" * long}),
+                  event("i", "last", 2, pid="p" * long, id="i" * long)]
+        csv.field_size_limit(2 * long)
+        rows = self.rows(events, "raw/events.csv")
+        self.assertEqual([tuple(len(row[c]) for c in ("name", "cat", "args", "pid", "id")) for row in rows],
+                         [(1 << 20, 0, 0, 1, 0), (1, 1 << 20, 0, 1, 0), (4, 0, 0, 0, 0)])
+        self.assertEqual([row["seq"] for row in self.rows(events, "raw/instants.csv")], ["2"])
+
     def test_deep_samples_end_in_bounded_traces(self):
         nodes = [{"id": 2 * i + k, "callFrame": {"functionName": f"f{k}", "url": ""}, **({"parent": 2 * i + k - 2} if i else {})}
                  for i in range(2000) for k in (0, 1)]
