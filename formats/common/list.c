@@ -20,6 +20,7 @@ int pm_list_room(void *items, size_t n, size_t *room, size_t size)
 	void *p = realloc(old, bytes);
 	if (!p)
 		return -ENOMEM;
+	pm_use_huge_pages(p, bytes);
 	memcpy(items, &p, sizeof(p));
 	*room = grown;
 	return 0;
