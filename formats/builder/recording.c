@@ -487,6 +487,18 @@ uint32_t pm_rec_address(struct pm_recording *r, uint32_t parent, struct pm_bytes
 	return child(r, parent, intern_frame(r, &frame));
 }
 
+uint32_t pm_rec_like(struct pm_recording *r, uint32_t parent, uint32_t like)
+{
+	if (r->failed || like >= r->paths.n)
+		return PM_REC_BAD;
+	return child(r, parent, r->paths.items[like].key);
+}
+
+uint32_t pm_rec_parent(const struct pm_recording *r, uint32_t context)
+{
+	return context < r->paths.n ? r->paths.items[context].parent : PM_REC_NONE;
+}
+
 uint32_t pm_rec_placeholder(struct pm_recording *r, uint32_t parent, const char *name)
 {
 	if (r->failed)
@@ -599,10 +611,19 @@ void pm_rec_process_name(struct pm_recording *r, uint32_t thread, struct pm_byte
 
 /* ---- costs ---- */
 
+static uint32_t cell_hash(
+	const struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity)
+{
+	uint64_t h = pm_hash_u64(r->cell_index.salt ^ ((uint64_t)context << 32 | thread));
+	return (uint32_t)pm_hash_u64(h ^ quantity);
+}
+
 /* The cell of a cost; NULL after a failure, or if there is nothing to add to. */
 static struct pm_rec_cell *cell_of(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity)
 {
+	if (r->n_waiting)
+		pm_rec_settle(r);
 	struct pm_rec_cell *last = r->last_cell == PM_NONE ? NULL : &r->cells[r->last_cell];
 	uint32_t i;
 	if (r->failed || context >= r->paths.n || (quantity & ~PM_REC_THROUGH) >= r->n_quantities ||
@@ -619,8 +640,7 @@ static struct pm_rec_cell *cell_of(
 		no_memory(r);
 		return NULL;
 	}
-	uint64_t h = pm_hash_u64(r->cell_index.salt ^ ((uint64_t)context << 32 | thread));
-	uint32_t hash = (uint32_t)pm_hash_u64(h ^ quantity);
+	uint32_t hash = cell_hash(r, thread, context, quantity);
 	size_t at = pm_prints_first(&r->cell_index, hash);
 	while ((i = pm_prints_at(&r->cell_index, hash, &at)) != PM_NONE &&
 		(r->cells[i].context != context || r->cells[i].thread != thread ||
@@ -719,6 +739,41 @@ void pm_rec_cost(
 		cell->i = sum;
 	else
 		pm_rec_cost_decimal(r, thread, context, quantity, cost, 0);
+}
+
+void pm_rec_sample_cost(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event, int64_t weight)
+{
+	if (r->failed || event >= r->n_events)
+		return;
+	r->waiting[r->n_waiting++] = (struct pm_rec_waiting){
+		.thread = thread, .context = context, .event = event, .weight = weight};
+	if (r->n_waiting == PM_REC_WAITING)
+		pm_rec_settle(r);
+}
+
+/* Each step asks for the memory that the next one reads. */
+void pm_rec_settle(struct pm_recording *r)
+{
+	unsigned n = r->n_waiting;
+	r->n_waiting = 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct pm_rec_waiting *w = &r->waiting[i];
+		w->hash = cell_hash(r, w->thread, w->context, r->events[w->event].weights);
+		pm_prints_prefetch(&r->cell_index, w->hash);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		size_t at = pm_prints_first(&r->cell_index, r->waiting[i].hash);
+		uint32_t cell = pm_prints_at(&r->cell_index, r->waiting[i].hash, &at);
+		if (cell != PM_NONE)
+			__builtin_prefetch(&r->cells[cell], 1);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct pm_rec_waiting *w = &r->waiting[i];
+		const struct pm_event *e = &r->events[w->event];
+		pm_rec_cost(r, w->thread, w->context, e->weights, w->weight);
+		pm_rec_cost(r, w->thread, w->context, e->samples, 1);
+	}
 }
 
 void pm_rec_cost_f64(

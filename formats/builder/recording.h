@@ -44,6 +44,14 @@ struct pm_rec_frames {
 	uint32_t of[4]; /* by the usual flags of pm_rec_call; PM_NONE: not yet */
 };
 
+/* Costs of a sample that are not added so far. */
+struct pm_rec_waiting {
+	uint32_t thread, context, event, hash;
+	int64_t weight;
+};
+
+enum { PM_REC_WAITING = 64 };
+
 /* What ran when on a thread. */
 struct pm_rec_trace {
 	const uint8_t **blocks; /* see traces.c; all but the last have as many events */
@@ -92,6 +100,8 @@ struct pm_recording {
 	size_t n_cells, cell_room;
 	struct pm_prints cell_index;
 	uint32_t last_cell;
+	struct pm_rec_waiting waiting[PM_REC_WAITING];
+	unsigned n_waiting;
 
 	/* Of graphs (graph.c): what is known of a context; NULL: everything. By path, later by
 	 * context. */
@@ -184,6 +194,9 @@ struct pm_rec_opened {
 /* recording.c: an empty recording of an opened source. 0 or -ENOMEM; done accepts both. */
 int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened);
 void pm_rec_done(struct pm_recording *r);
+
+/* recording.c: adds the costs of samples that wait. */
+void pm_rec_settle(struct pm_recording *r);
 
 /* recording.c: adds what a cell has to the inclusive cost of a context. */
 void pm_rec_add_cell(

@@ -501,6 +501,40 @@ static void test_instants_are_in_order_with_event_and_weight(void **state)
 	pm_rec_close(&profile);
 }
 
+/* Costs of many samples at a time, others between them, and frames told once. */
+static int read_sample_costs(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t cycles = pm_rec_metric(r, pm_bytes_of("cycles"), pm_bytes_of(""));
+	uint32_t samples = pm_rec_metric(r, pm_bytes_of("samples"), pm_bytes_of(""));
+	uint32_t main = call(r, PM_REC_NONE, "main"), work = call(r, main, "work");
+	uint32_t event = pm_rec_event(r, pm_bytes_of("cycles"), cycles, samples);
+	uint32_t nested = pm_rec_like(r, work, work);
+	assert_int_equal(pm_rec_parent(r, nested), work);
+	assert_int_equal(pm_rec_parent(r, main), PM_REC_NONE);
+	for (int i = 0; i < 200; i++) {
+		pm_rec_sample_cost(r, PM_REC_NONE, i % 2 ? nested : main, event, i);
+		if (i == 100)
+			pm_rec_cost(r, PM_REC_NONE, work, cycles, 7);
+	}
+	pm_rec_sample_cost(r, PM_REC_NONE, work, event + 1, 1); /* no such event */
+	return 0;
+}
+
+static void test_costs_of_samples_are_those_of_their_event(void **state)
+{
+	open_ok(read_sample_costs);
+	assert_int_equal(tree()->n_contexts, 3);
+	assert_string_equal(name_of(2), "work");
+	assert_int_equal(value(0, 0).i, 199 * 200 / 2 + 7);
+	assert_int_equal(value(0, 1).i, 99 * 100);
+	assert_int_equal(value(1, 1).i, 7);
+	assert_int_equal(value(2, 1).i, 100 * 100);
+	assert_int_equal(value(0, 4).i, 100);
+	assert_int_equal(value(2, 4).i, 100);
+	pm_rec_close(&profile);
+}
+
 /* ---- depth ---- */
 
 static int read_deep(struct pm_recording *r, struct pm_error *err)
@@ -604,6 +638,7 @@ int main(void)
 		cmocka_unit_test(test_calls_are_found_at_any_position),
 		cmocka_unit_test(test_json_that_is_cut_is_damage),
 		cmocka_unit_test(test_instants_are_in_order_with_event_and_weight),
+		cmocka_unit_test(test_costs_of_samples_are_those_of_their_event),
 		cmocka_unit_test(test_what_is_too_deep_is_cut_and_said),
 		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
 		cmocka_unit_test(test_an_earlier_file_may_change_while_a_later_one_is_read),
