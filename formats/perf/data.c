@@ -93,11 +93,12 @@ struct spent {
 static void spend(struct perf *f, struct perf_event *e, uint64_t period, void *context)
 {
 	const struct spent *at = context;
-	if (period > INT64_MAX)
+	if (period > INT64_MAX) {
 		pm_rec_cost_f64(f->r, at->thread, at->context, e->cost, (double)period);
-	else
-		pm_rec_cost(f->r, at->thread, at->context, e->cost, (int64_t)period);
-	pm_rec_cost(f->r, at->thread, at->context, e->samples, 1);
+		pm_rec_cost(f->r, at->thread, at->context, e->samples, 1);
+	} else {
+		pm_rec_sample_cost(f->r, at->thread, at->context, e->handle, (int64_t)period);
+	}
 	if (at->time)
 		pm_rec_instant(f->r, at->thread, at->time, at->context, e->handle,
 			period > INT64_MAX ? INT64_MAX : (int64_t)period);
@@ -320,6 +321,8 @@ static void perf_done(struct perf *f)
 	free(f->runs);
 	free(f->streams);
 	free(f->maps_of);
+	for (size_t i = 0; i < f->n_threads; i++)
+		free(f->threads[i].paths);
 	free(f->threads);
 	free(f->values);
 	free(f->chain);

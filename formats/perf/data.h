@@ -149,7 +149,9 @@ struct perf_thread {
 	/* The call chain of its last sample, which has most frames in common with the next. */
 	struct pm_bytes chain; /* empty: none to compare with */
 	uint64_t epoch;        /* when it was */
-	uint32_t path, n_frames;
+	uint32_t *paths;       /* of its frames, outermost first */
+	size_t paths_room;
+	uint32_t n_frames;
 	enum perf_mode mode; /* of the outermost frame */
 };
 
@@ -179,17 +181,18 @@ struct perf_location {
 	uint64_t offset, ip;
 	enum { NOWHERE, IN_FILE, IN_MEMORY, MADE } kind;
 	enum perf_standing standing;
+	uint32_t context; /* one that is this location alone; PM_REC_NONE: not known so far */
 };
 
 /* Where an address was found lately. */
 struct perf_recent {
-	uint64_t ip, pid, epoch;
-	uint32_t location;
+	uint64_t ip, epoch;
+	uint32_t pid, location;
 	uint8_t mode;
 	bool first;
 };
 
-enum { PERF_RECENT = 8192 };
+enum { PERF_RECENT = 16384 };
 
 /* A feature of the header, as it is shown. */
 struct perf_feature_row {
@@ -238,7 +241,7 @@ struct perf {
 	struct perf_frame *chain;
 	size_t n_chain, chain_room;
 	uint64_t epoch; /* counts changes of maps */
-	struct perf_recent recent[PERF_RECENT];
+	struct perf_recent recent[PERF_RECENT][2];
 	struct perf_module *modules; /* by name */
 	size_t n_modules, modules_room;
 	struct perf_location *locations;

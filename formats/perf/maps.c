@@ -387,7 +387,9 @@ uint32_t perf_location_of(struct perf *f, const struct perf_location *l)
 		perf_no_memory(f);
 		return PM_NONE;
 	}
-	if (fresh)
-		f->locations[f->n_locations++] = *l;
+	if (fresh) {
+		f->locations[f->n_locations] = *l;
+		f->locations[f->n_locations++].context = PM_REC_NONE;
+	}
 	return *at;
 }

@@ -47,7 +47,7 @@ static bool step(struct perf *f, struct perf_cursor *c)
 			break;
 	}
 	/* Its turn comes after those of the other processors. */
-	pm_bytes_prefetch((struct pm_bytes){at->p, (size_t)(c->end - at->p)}, 64, 448);
+	pm_bytes_prefetch((struct pm_bytes){at->p, (size_t)(c->end - at->p)}, 768, 320);
 	at->order++;
 	if (c->timed)
 		at->time = s.time;

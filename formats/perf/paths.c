@@ -100,8 +100,15 @@ static bool is_marker(uint64_t ip)
 	return (int64_t)ip < 0 && (int64_t)ip >= LAST_MARKER;
 }
 
+/* Two of a cache line: an address is in one of them, the later one first, or in none. */
+static struct perf_recent *recent_of(struct perf *f, uint64_t ip)
+{
+	return f->recent[pm_hash_u64(ip) % PERF_RECENT];
+}
+
 static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
 {
+	__builtin_prefetch(recent_of(f, ip));
 	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
 		f->chain[f->n_chain++] = (struct perf_frame){ip, mode, first};
 }
@@ -263,19 +270,22 @@ static bool is_idle(struct perf *f, const struct perf_sample *s)
 static uint32_t frame_location(
 	struct perf *f, uint64_t pid, const struct perf_frame *at, bool is_idle_leaf)
 {
-	struct perf_recent *r = &f->recent[pm_hash_u64(at->ip) % PERF_RECENT];
+	struct perf_recent *r = recent_of(f, at->ip);
 	struct perf_location l;
-	if (r->ip == at->ip && r->epoch == f->epoch && r->pid == pid && r->mode == at->mode &&
-		r->first == at->first && !is_idle_leaf)
-		return r->location;
+	for (size_t i = 0; i < 2 && !is_idle_leaf; i++)
+		if (r[i].ip == at->ip && r[i].epoch == f->epoch && r[i].pid == pid &&
+			r[i].mode == at->mode && r[i].first == at->first)
+			return r[i].location;
 	if (!perf_locate(f, pid, at, &l))
 		return PM_NONE;
 	if (is_idle_leaf)
 		l.standing = PERF_IDLE;
 	uint32_t location = perf_location_of(f, &l);
-	if (location != PM_NONE && !is_idle_leaf)
-		*r = (struct perf_recent){
-			at->ip, pid, f->epoch, location, (uint8_t)at->mode, at->first};
+	if (location != PM_NONE && !is_idle_leaf) {
+		r[1] = r[0];
+		r[0] = (struct perf_recent){
+			at->ip, f->epoch, (uint32_t)pid, location, (uint8_t)at->mode, at->first};
+	}
 	return location;
 }
 
@@ -289,10 +299,19 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 		perf_no_memory(f);
 		return PM_NONE;
 	}
-	if (path == known)
-		f->contexts[path] =
-			location_context(f, above == PM_NONE ? PM_REC_NONE : f->contexts[above],
-				&f->locations[location]);
+	if (path != known)
+		return path;
+	struct perf_location *l = &f->locations[location];
+	uint32_t parent = above == PM_NONE ? PM_REC_NONE : f->contexts[above], context;
+	if (l->context != PM_REC_NONE) {
+		context = pm_rec_like(f->r, parent, l->context);
+	} else {
+		context = location_context(f, parent, l);
+		/* Without inlined functions and lines. */
+		if (context != parent && pm_rec_parent(f->r, context) == parent)
+			l->context = context;
+	}
+	f->contexts[path] = context;
 	return path;
 }
 
@@ -310,21 +329,22 @@ uint32_t perf_context_of(
 	if (f->n_chain + known == 0)
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
 	bool idle = is_idle(f, s);
-	if (known) {
-		path = t->path;
-		for (size_t up = t->n_frames - known; up > 0; up--)
-			path = f->paths.items[path].parent;
-	}
-	for (size_t i = f->n_chain; i-- > 0;) {
+	if (known)
+		path = t->paths[known - 1];
+	if (alike)
+		t->n_frames = 0;
+	for (size_t i = f->n_chain, n = known; i-- > 0; n++) {
 		uint32_t location = frame_location(f, s->pid, &f->chain[i], idle && i == 0);
 		path = path_below(f, path, location);
-		if (path == PM_NONE)
+		if (path == PM_NONE ||
+			(alike && !perf_room(f, &t->paths, n, &t->paths_room, sizeof(*t->paths))))
 			return PM_REC_BAD;
+		if (alike)
+			t->paths[n] = path;
 	}
 	if (alike) {
 		t->chain = s->chain;
 		t->epoch = f->epoch;
-		t->path = path;
 		t->n_frames = (uint32_t)(f->n_chain + known);
 		t->mode = outermost;
 	}

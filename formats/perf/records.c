@@ -325,6 +325,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 	f->streams[f->n_streams++] = b;
 	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
 		const uint8_t *p = b.p + at;
+		pm_bytes_prefetch(b, at + 1024, 320);
 		uint32_t type = perf_type(f, p);
 		uint64_t size = perf_half(f, p + 6), follows = 0, data;
 		if (type == COMPRESSED2 && b.len - at >= 16) {
