@@ -618,24 +618,14 @@ static uint32_t cell_hash(
 	return (uint32_t)pm_hash_u64(h ^ quantity);
 }
 
-/* The cell of a cost; NULL after a failure, or if there is nothing to add to. */
-static struct pm_rec_cell *cell_of(
+/* The same, if it is not the last one, or the one behind it. */
+static struct pm_rec_cell *find_cell(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity)
 {
-	if (r->n_waiting)
-		pm_rec_settle(r);
-	struct pm_rec_cell *last = r->last_cell == PM_NONE ? NULL : &r->cells[r->last_cell];
 	uint32_t i;
 	if (r->failed || context >= r->paths.n || (quantity & ~PM_REC_THROUGH) >= r->n_quantities ||
 		thread == PM_REC_BAD)
 		return NULL;
-	/* Costs of several quantities come together, and their cells lie in that order. */
-	for (unsigned k = 0; k < 2 && last && r->last_cell + k < r->n_cells; k++)
-		if (last[k].context == context && last[k].thread == thread &&
-			last[k].quantity == quantity) {
-			r->last_cell += k;
-			return &last[k];
-		}
 	if (pm_prints_room(&r->cell_index) < 0) {
 		no_memory(r);
 		return NULL;
@@ -660,6 +650,24 @@ static struct pm_rec_cell *cell_of(
 	}
 	r->last_cell = i;
 	return &r->cells[i];
+}
+
+/* The cell of a cost; NULL after a failure, or if there is nothing to add to. */
+static inline struct pm_rec_cell *cell_of(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity)
+{
+	if (r->n_waiting)
+		pm_rec_settle(r);
+	/* Costs of several quantities come together, and their cells lie in that order. */
+	for (size_t i = r->last_cell, end = i + 2; i < end && i < r->n_cells; i++) {
+		struct pm_rec_cell *cell = &r->cells[i];
+		if (cell->context != context || cell->thread != thread ||
+			cell->quantity != quantity)
+			continue;
+		r->last_cell = (uint32_t)i;
+		return r->failed ? NULL : cell;
+	}
+	return find_cell(r, thread, context, quantity);
 }
 
 /* 10^n, n at most MOST_DECIMALS. */
