@@ -103,9 +103,9 @@ struct cg_file {
 	bool ends_early, summary_lies;
 };
 
-/* A line of a site, or a call from the context of a line, and its context. */
+/* A line of a function, or a function that is called from a line or from nowhere. */
 struct cg_step {
-	uint32_t of, to; /* site and line; context and name of the function */
+	uint32_t of, to; /* contexts and lines; contexts and names of functions */
 	uint32_t file, object;
 	uint32_t context;
 	bool is_line;
@@ -127,7 +127,11 @@ struct cg_reader {
 	size_t columns_room;
 	struct cg_number *cells; /* of a line */
 	size_t cells_room;
-	long double *own, *all; /* by event: the sum of cost lines of this part, of this file */
+	/* By event: the sum of cost lines of this part, and of the parts of this file before it. */
+	struct cg_total {
+		__int128 whole;   /* of integers */
+		long double rest; /* of others */
+	} * own, *all;
 	size_t n_own;
 	/* Handles: (file, object) → pair, (function, pair) → function. */
 	struct pm_map pairs, handles;
@@ -136,7 +140,7 @@ struct cg_reader {
 	/* Cost lines, and calls, in the order in which each came first. */
 	struct cg_step *steps;
 	size_t n_steps, steps_room, step;
-	struct pm_map lines_at, edges_at; /* (site, line) → step, context → step */
+	struct pm_map lines_at, calls_at; /* (site, line) → step, context → step */
 	uint32_t n_pairs;
 	uint32_t calls; /* the quantity; PM_REC_NONE before the first call */
 	struct cg_part *parts;

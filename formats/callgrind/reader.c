@@ -15,7 +15,7 @@ enum { HEADER = 1 << 20 }; /* bytes before the first `events:`; real ones have s
 
 /* ---- words and numbers ---- */
 
-static bool begins(struct pm_bytes *line, const char *with)
+static inline bool begins(struct pm_bytes *line, const char *with)
 {
 	size_t n = strlen(with);
 	if (line->len < n || memcmp(line->p, with, n) != 0)
@@ -192,24 +192,25 @@ static void block_ends(struct cg_reader *c)
 /* The names of a position that is not that of the current function: where it is kept. */
 static bool take_other(struct cg_reader *c, const char *key, struct pm_bytes name)
 {
-	const struct {
-		const char *key;
-		struct cg_names *names;
-		uint32_t *ret;
-		bool *has;
-	} others[] = {{"cfn", &c->functions, &c->at.callee, &c->at.has_callee},
-		{"cfi", &c->files, &c->at.callee_file, &c->at.has_callee_file},
-		{"cfl", &c->files, &c->at.callee_file, &c->at.has_callee_file},
-		{"cob", &c->objects, &c->at.callee_object, &c->at.has_callee_object},
-		{"jfi", &c->files, &c->at.jump_file, &c->at.has_jump_file},
-		{"jfl", &c->files, &c->at.jump_file, &c->at.has_jump_file},
-		{"jfn", &c->functions, &c->at.jump_function, &c->at.has_jump_function}};
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (memcmp(key, others[i].key, 3) == 0) {
-			*others[i].ret = name_of(c, others[i].names, cg_trimmed(name));
-			return *others[i].has = true;
-		}
-	return false;
+	struct cg_names *names = key[1] == 'f' && key[2] == 'n' ? &c->functions
+		: key[1] == 'f'                                 ? &c->files
+								: &c->objects;
+	uint32_t *ret = NULL;
+	bool *has = NULL;
+	if (memcmp(key, "cfn", 3) == 0)
+		ret = &c->at.callee, has = &c->at.has_callee;
+	else if (memcmp(key, "cfi", 3) == 0 || memcmp(key, "cfl", 3) == 0)
+		ret = &c->at.callee_file, has = &c->at.has_callee_file;
+	else if (memcmp(key, "cob", 3) == 0)
+		ret = &c->at.callee_object, has = &c->at.has_callee_object;
+	else if (memcmp(key, "jfi", 3) == 0 || memcmp(key, "jfl", 3) == 0)
+		ret = &c->at.jump_file, has = &c->at.has_jump_file;
+	else if (memcmp(key, "jfn", 3) == 0)
+		ret = &c->at.jump_function, has = &c->at.has_jump_function;
+	else
+		return false;
+	*ret = name_of(c, names, cg_trimmed(name));
+	return *has = true;
 }
 
 /* A line `KEY=NAME`; false if it is none. */
@@ -329,6 +330,16 @@ static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
 	return (uint32_t)c->n_events++;
 }
 
+/* The part at hand ends: its sums go to those of the file. */
+static void end_sums(struct cg_reader *c)
+{
+	for (size_t i = 0; i < c->n_own; i++) {
+		c->all[i].whole += c->own[i].whole;
+		c->all[i].rest += c->own[i].rest;
+		c->own[i] = (struct cg_total){.whole = 0};
+	}
+}
+
 /* `events: Ir Dr …`: the columns of this part. */
 static void take_events(struct cg_reader *c, struct pm_bytes line)
 {
@@ -352,11 +363,12 @@ static void take_events(struct cg_reader *c, struct pm_bytes line)
 			return;
 		c->columns[c->at.n_columns++] = event;
 	}
-	long double *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
+	struct cg_total *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
 	if (!sums) {
 		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
 		return;
 	}
+	end_sums(c);
 	for (size_t i = 0; i < c->n_own; i++)
 		sums[c->n_events + i] = c->all[i];
 	c->own = sums;
@@ -444,7 +456,13 @@ static bool position(struct pm_bytes *line, uint64_t *at)
 	uint64_t n;
 	if (cg_take_digits(line, at))
 		return true;
-	struct pm_bytes w = cg_word(line);
+	struct pm_bytes rest = *line, w;
+	if (begins(&rest, "+") && rest.len && rest.p[0] >= '0' && cg_take_digits(&rest, &n)) {
+		*line = rest;
+		*at += n;
+		return true;
+	}
+	w = cg_word(line);
 	if (w.len == 1 && w.p[0] == '*')
 		return true;
 	bool plus = w.len > 1 && w.p[0] == '+', minus = w.len > 1 && w.p[0] == '-';
@@ -535,14 +553,32 @@ static uint32_t take_step(struct cg_reader *c, uint32_t *at, const struct cg_ste
 	return c->steps[*at].context;
 }
 
+/* The context of a function, at the top or called from a line. */
+static uint32_t call_of(
+	struct cg_reader *c, uint32_t from, uint32_t function, uint32_t file, uint32_t object)
+{
+	struct cg_step step = {.of = from, .to = function, .file = file, .object = object};
+	bool fresh;
+	if (is_next(c, &step))
+		return c->steps[c->step].context;
+	step.context = pm_rec_call(c->r, from, handle_of(c, function, file, object), 0);
+	uint32_t *at = pm_map_put(&c->calls_at, step.context, PM_NONE, &fresh);
+	if (!at)
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
+	return at ? take_step(c, at, &step) : PM_REC_BAD;
+}
+
 /* The context of the current line in the current function. */
 static uint32_t here(struct cg_reader *c)
 {
 	if (c->at.top == PM_REC_NONE) {
-		uint32_t function = handle_of(c, c->at.function, c->at.file, c->at.object);
-		c->at.top = pm_rec_call(c->r, PM_REC_NONE, function, 0);
+		c->at.top = call_of(c, PM_REC_NONE, c->at.function, c->at.file, c->at.object);
 		c->at.site = PM_NONE;
 	}
+	uint32_t line = c->at.line < PM_NONE ? (uint32_t)c->at.line : 0;
+	struct cg_step step = {.of = c->at.top, .to = line, .file = c->at.here, .is_line = true};
+	if (is_next(c, &step))
+		return c->steps[c->step].context;
 	bool fresh;
 	if (c->at.site == PM_NONE) {
 		uint64_t key = (uint64_t)c->at.top << 32 | c->at.here;
@@ -550,16 +586,13 @@ static uint32_t here(struct cg_reader *c)
 		c->n_sites += site && fresh;
 		c->at.site = site ? *site : PM_NONE;
 	}
-	uint32_t line = c->at.line < PM_NONE ? (uint32_t)c->at.line : 0;
-	struct cg_step step = {.of = c->at.site, .to = line, .is_line = true};
-	if (is_next(c, &step))
-		return c->steps[c->step].context;
-	uint32_t *at = pm_map_put(&c->lines_at, (uint64_t)step.of << 32 | line, PM_NONE, &fresh);
-	step.context = fresh ? cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line) : 0;
+	uint32_t *at = pm_map_put(&c->lines_at, (uint64_t)c->at.site << 32 | line, PM_NONE, &fresh);
 	if (!at || c->at.site == PM_NONE) {
 		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for lines");
 		return PM_REC_BAD;
 	}
+	if (fresh)
+		step.context = cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line);
 	return take_step(c, at, &step);
 }
 
@@ -580,9 +613,11 @@ static void take_own(struct cg_reader *c)
 	uint32_t context = c->by_blocks ? PM_REC_NONE : here(c);
 	for (size_t i = 0; i < c->at.n_columns; i++) {
 		uint32_t event = c->columns[i];
-		long double value = cg_value(&c->cells[i]);
-		c->own[event] += value;
-		c->all[event] += value;
+		const struct cg_number *n = &c->cells[i];
+		if (n->real || n->decimals)
+			c->own[event].rest += cg_value(n);
+		else
+			c->own[event].whole += n->digits;
 		if (c->by_blocks)
 			block_cost(c, event, &c->cells[i]);
 		else
@@ -603,20 +638,6 @@ static bool next_line(struct cg_reader *c, struct pm_bytes *ret)
 	if (more < 0)
 		pm_rec_fail(c->r, more, PM_NO_OFFSET, "no memory for a line");
 	return false;
-}
-
-/* The context of the function that is called, below that of the line. */
-static uint32_t edge_of(struct cg_reader *c, uint32_t line, uint32_t file, uint32_t object)
-{
-	struct cg_step step = {.of = line, .to = c->at.callee, .file = file, .object = object};
-	bool fresh;
-	if (is_next(c, &step))
-		return c->steps[c->step].context;
-	step.context = pm_rec_call(c->r, line, handle_of(c, step.to, file, object), 0);
-	uint32_t *at = pm_map_put(&c->edges_at, step.context, PM_NONE, &fresh);
-	if (!at)
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
-	return at ? take_step(c, at, &step) : PM_REC_BAD;
 }
 
 /* `calls=COUNT POSITIONS`, and the line after it: where the call is, and its inclusive cost. */
@@ -649,7 +670,7 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 	}
 	if (c->calls == PM_REC_NONE)
 		c->calls = pm_rec_count(c->r, "calls");
-	uint32_t edge = edge_of(c, here(c), file, object);
+	uint32_t edge = call_of(c, here(c), c->at.callee, file, object);
 	if (count > 0)
 		pm_rec_cost(c->r, c->at.thread, edge, c->calls, (int64_t)count);
 	for (size_t i = 0; i < c->at.n_columns; i++)
@@ -720,12 +741,13 @@ void cg_blocks_tree(struct cg_reader *c)
 /* ---- parts ---- */
 
 /* What the totals of a part say, compared with the sum of its cost lines. */
-static bool agrees(const struct cg_reader *c, const long double *own, struct pm_bytes text)
+static bool agrees(const struct cg_reader *c, const struct cg_total *totals, struct pm_bytes text)
 {
 	struct cg_number n;
 	size_t i = 0;
 	for (struct pm_bytes w; i < c->at.n_columns && (w = cg_word(&text)).len; i++) {
-		long double sum = own[c->columns[i]], says;
+		const struct cg_total *total = &totals[c->columns[i]];
+		long double sum = (long double)total->whole + total->rest, says;
 		if (!cg_number_of(w, &n))
 			return false;
 		says = cg_value(&n);
@@ -755,8 +777,7 @@ static void begin_part(struct cg_reader *c)
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
 	c->at.thread = PM_REC_NONE;
 	c->at.in_body = false;
-	for (size_t i = 0; i < c->n_own; i++)
-		c->own[i] = 0;
+	end_sums(c);
 }
 
 static void take_creator(struct cg_reader *c, struct pm_bytes text)
@@ -855,7 +876,7 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 {
 	struct pm_bytes rest = line;
 	uint8_t first = line.p[0];
-	if (first == '#' || cg_trimmed(line).len == 0)
+	if (first == '#' || ((first == ' ' || first == '\t') && cg_trimmed(line).len == 0))
 		return;
 	if (line.len > PM_LIMIT_STRING) {
 		fault(c, &c->at.malformed);
@@ -874,15 +895,16 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	}
 	/* Most lines of a body are names: `fn=`, `cfi=` … */
 	bool is_name = line.len > 3 && (line.p[2] == '=' || line.p[3] == '=');
-	if ((!is_name || !c->at.in_body) && take_header(c, line))
+	bool is_call = begins(&rest, "calls=");
+	if (!is_call && (!is_name || !c->at.in_body) && take_header(c, line))
 		return;
 	if (!c->at.in_body) {
 		c->at.in_body = true;
 		define_sums(c);
 	}
-	if (take_name(c, line))
+	if (!is_call && take_name(c, line))
 		return;
-	if (begins(&rest, "calls="))
+	if (is_call)
 		take_call(c, rest);
 	else if (begins(&rest, "jump="))
 		take_jump(c, rest, false);
@@ -912,7 +934,7 @@ void cg_forget(struct cg_reader *c)
 	pm_map_done(&c->pairs);
 	pm_map_done(&c->sites);
 	pm_map_done(&c->lines_at);
-	pm_map_done(&c->edges_at);
+	pm_map_done(&c->calls_at);
 	free(c->steps);
 	pm_map_done(&c->handles);
 	pm_arena_done(&c->arena);
@@ -954,7 +976,7 @@ static int begin_file(struct cg_reader *c)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < c->n_own; i++)
-		c->all[i] = 0;
+		c->own[i] = c->all[i] = (struct cg_total){.whole = 0};
 	c->at = (struct cg_file){.first_part = c->n_parts, .top = PM_REC_NONE};
 	take_order(c, pm_bytes_of("line"));
 	begin_part(c);
@@ -979,6 +1001,7 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 		take_line(c, line);
 	}
 	block_ends(c);
+	end_sums(c);
 	c->at.summary_lies = c->at.summary.len > 0 && !agrees(c, c->all, c->at.summary);
 	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
 }
