@@ -10,7 +10,8 @@
 #include "profmount/limits.h"
 
 enum {
-	N_BUCKETS = 1 << 12,
+	FEWEST_BUCKETS = 1 << 3,
+	MOST_BUCKETS = 1 << 12,
 	SOFT = 1 << 11,  /* numbers that are given before some are taken back */
 	BATCH = 1 << 8,  /* that are worth looking for what was kept of them */
 	RECENT = 1 << 6, /* names found last are not taken back */
@@ -36,6 +37,7 @@ struct pm_unlisted {
 	uint64_t found;
 	bool taking_back;
 	uint32_t *buckets; /* the first of each, or PM_NONE; NULL: no name was asked for yet */
+	uint32_t n_buckets;
 };
 
 struct pm_unlisted *pm_unlisted_new(pm_unlisted_forget_fn *forget, void *context)
@@ -71,23 +73,43 @@ void pm_unlisted_drop(struct pm_unlisted *u)
 
 /* ---- the table; the lock is held ---- */
 
-/* Most lists are of filters and windows in which none is looked for. */
-static bool has_buckets(struct pm_unlisted *u)
-{
-	enum { SIZE = N_BUCKETS * sizeof(*u->buckets) };
-	if (!u->buckets && (u->buckets = malloc(SIZE)))
-		memset(u->buckets, 0xff, SIZE);
-	return u->buckets;
-}
-
 static uint32_t *bucket_of(struct pm_unlisted *u, struct pm_bytes key)
 {
-	return &u->buckets[pm_hash_bytes(key) % N_BUCKETS];
+	return &u->buckets[pm_hash_bytes(key) % u->n_buckets];
 }
 
 static struct pm_bytes key_of(const struct name *name)
 {
 	return (struct pm_bytes){name->key, name->len};
+}
+
+static void put_in(struct pm_unlisted *u, uint32_t number)
+{
+	uint32_t *bucket = bucket_of(u, key_of(&u->names[number]));
+	u->names[number].next = *bucket;
+	*bucket = number;
+}
+
+/*
+ * Most lists are of filters and windows in which none or one is looked for, and as long as the
+ * mount: they begin small.
+ */
+static bool has_buckets(struct pm_unlisted *u)
+{
+	uint32_t n = u->n_buckets ? 2 * u->n_buckets : FEWEST_BUCKETS;
+	if (u->n < u->n_buckets || n > MOST_BUCKETS)
+		return true;
+	uint32_t *buckets = malloc(n * sizeof(*buckets));
+	if (!buckets)
+		return u->buckets;
+	memset(buckets, 0xff, n * sizeof(*buckets));
+	free(u->buckets);
+	u->buckets = buckets;
+	u->n_buckets = n;
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->names[i].key && !u->names[i].leaving)
+			put_in(u, i);
+	return true;
 }
 
 static uint32_t find(struct pm_unlisted *u, struct pm_bytes key)
@@ -173,12 +195,9 @@ static int give(struct pm_unlisted *u, struct pm_bytes key, uint32_t *ret)
 		free(copy);
 		return -ENOMEM;
 	}
-	uint32_t *bucket = bucket_of(u, key);
-	struct name *name = &u->names[*ret];
-	name->key = copy;
-	name->len = key.len;
-	name->next = *bucket;
-	*bucket = *ret;
+	u->names[*ret].key = copy;
+	u->names[*ret].len = key.len;
+	put_in(u, *ret);
 	return 1;
 }
 

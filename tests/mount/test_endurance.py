@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory over many reads: a hundred thousand reads need no more than fifty thousand."""
+"""Memory over many reads: a hundred thousand reads need no more than fifty thousand, a thousand filters no more than some."""
 import os
 import random
 import stat
@@ -29,6 +29,19 @@ class Endurance(unittest.TestCase):
                 measured.append(anonymous_bytes(process))
             # What threads happen to hold jumps by megabytes, up and down; a hundred bytes lost a read would be five of them.
             self.assertLess(min(measured[5:]), max(measured[:5]) + (4 << 20), measured)
+
+    def test_filters_asked_for_in_turn_leave_nothing_behind(self):
+        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0:thread_local_quarantine_size_kb=0"), \
+                served("-o", "cache=1M") as (point, process):
+            measured = []
+            for block in range(8):
+                for i in range(150):
+                    for name in ("functions.csv", "summary.txt", "hide/MPI_*/contexts.csv"):
+                        with open(os.path.join(point, ("focus", "ignore", "hide", "from")[i % 4], f"*[{block}{i}]*", name), "rb") as f:
+                            self.assertTrue(f.read(64))
+                measured.append(anonymous_bytes(process))
+            # Of each filter, the tree and its costs alone have 40 kB.
+            self.assertLess(min(measured[5:]), max(measured[1:4]) + (4 << 20), measured)
 
 
 if __name__ == "__main__":
