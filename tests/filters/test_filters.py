@@ -107,6 +107,23 @@ class Filters(unittest.TestCase):
         self.assertEqual(self.functions("focus/kernl"), {})
         self.assertEqual(self.functions("hide/kernl"), self.functions(""))
 
+    def test_parts_are_filtered(self):
+        """Windows of iterations either way round, and labels of samples."""
+        source = os.path.join(SOURCES, "new.htdump")
+        name = max(self.rows("functions.csv", source=source), key=lambda r: int(r["calls"]))["name"]
+        windows = [r["window"] for r in self.rows("iterations.csv", "-o", "iterations=" + name, source=source) if r["window"]]
+        self.assertTrue(windows)
+        for window in windows[:3]:
+            for kind in ("focus", "ignore", "hide", "from"):
+                rows = self.rows(f"{window}/{kind}/{name}/functions.csv", "-o", "iterations=" + name, source=source)
+                self.assertEqual(rows, self.rows(f"{kind}/{name}/{window}/functions.csv", "-o", "iterations=" + name, source=source))
+        source = os.path.join(SOURCES, "cpu.pprof")
+        self.assertTrue(labels := self.rows("labels.csv", source=source))
+        for path in (f"labels/{r['key']}/{r['value']}" for r in labels if r["value"]):
+            whole, *parts = (self.rows(path + filtered + "/functions.csv", source=source) for filtered in ("", "/focus/inner", "/ignore/inner"))
+            for column in (c for c in whole[0] if c.endswith("_excl")):
+                self.assertEqual(*(sum(int(r[column] or 0) for r in rows) for rows in (whole, sum(parts, []))), (path, column))
+
     def test_names(self):
         source = self.write("c.folded", "main;f(char*) 1\nmain;f(char**) 20\n")
         self.assertEqual(json.loads(run("--cat", source, "focus/f(char**)/info.json"))["filter_share"], 20 / 21)
@@ -140,6 +157,32 @@ class Filters(unittest.TestCase):
                          run("--cat", other, "ignore/MPI_*/contexts.csv"))
         self.assertEqual(run("-o", "ignore=MPI_*", "--cat", *words, "--", "compare/b/functions.csv"),
                          run("--cat", *words, "--", "ignore/MPI_*/compare/b/functions.csv"))
+
+    def test_laws_in_comparisons(self):
+        """Of each side and of their difference, focus and ignore add up to the whole, hide and from are the whole and focus."""
+        def sums(words, where):
+            rows = list(csv.DictReader(io.StringIO(run("--cat", *words, "--", where + "compare/b/functions.csv"))))
+            columns = [c for c in (rows[0] if rows else ()) if c.endswith(("_excl", "_excl_base", "_excl_diff"))]
+            return {c: sum(float(r[c] or 0) for r in rows) for c in columns}
+        pairs = [("hpctoolkit", "hpctoolkit-june"), ("hpctoolkit-april", "hpcrun"), ("new.htdump", "old.htdump"), ("two.folded.gz", "flat.folded"),
+                 ("evented.speedscope.json.gz", "own.speedscope.json"), ("kineto.pt.trace.json.gz", "array.json"), ("cpu.pprof", "odd.pb.gz"),
+                 ("nytprof-fork", "nytprof.out"), ("builds/before-1.txt", "builds/after-1.txt"), ("zts", "zts-old")]
+        n = 0
+        for pair in pairs:
+            words = [f"{name}={os.path.join(SOURCES, path)}" for name, path in zip("ab", pair)]
+            whole = sums(words, "")
+            self.assertTrue(whole, pair)
+            names = [r["name"] for r in self.rows("functions.csv", source=os.path.join(SOURCES, pair[0])) if len(r["name"]) < 100]
+            for pattern in (names[0].replace("/", "∕"), names[len(names) // 2].replace("/", "∕"), "*e*", "category:program"):
+                parts = {kind: sums(words, f"{kind}/{pattern}/") for kind in ("focus", "ignore", "hide", "from")}
+                for column, cost in whole.items():
+                    of = {kind: part.get(column, 0) for kind, part in parts.items()}
+                    about = 1e-9 * max(abs(cost), *(abs(part.get(c, 0)) for c in whole for part in parts.values()))
+                    self.assertAlmostEqual(of["focus"] + of["ignore"], cost, delta=about, msg=(pair, pattern, column))
+                    self.assertAlmostEqual(of["hide"], cost, delta=about, msg=(pair, pattern, column))
+                    self.assertAlmostEqual(of["from"], of["focus"], delta=about, msg=(pair, pattern, column))
+                    n += of["focus"] != 0 and of["ignore"] != 0
+        self.assertGreater(n, 20)  # otherwise little was divided
 
     def test_filters_of_several_runs_in_one_another_end(self):
         """Profiles with caches of their own are dropped from a cache."""
