@@ -62,7 +62,7 @@ class Tables:
     def unit(self, column):
         """Of a column: ns for times, 1 for anything else."""
         units = {row.get("column"): row.get("unit") for row in self.rows("metrics.csv")} if os.path.exists(os.path.join(self.folder, "metrics.csv")) else {}
-        if column.endswith("_ratio"):
+        if column.endswith("_ratio") or "_per_sec" in column:
             return 1
         if column in units:
             return NS.get(units[column], 1)

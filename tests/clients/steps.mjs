@@ -75,5 +75,7 @@ shown.back = await back();
 shown.third = (await press("3")).view;
 await visit("view=source");
 shown.source = { lines: await page.evaluate(() => [...document.querySelectorAll(".lines [data-cell^='lines.csv|']")].filter(e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }).map(e => e.dataset.cell)), hot: await page.evaluate(() => document.querySelectorAll(".lines td.heat").length) };
+// Numbers of tables have the units that their columns are named by.
+shown.units = await page.evaluate(() => ["bytes", "bytes_per_sec", "bytes_per_sec_base", "total_ns", "total_ns_ratio"].map(name => cellText(name, 2 ** 31)));
 console.log(JSON.stringify({ ...shown, errors }));
 await browser.close();

@@ -326,6 +326,7 @@ class Report(unittest.TestCase):
         hottest = max((i for i, line in enumerate(lines) if line["file"] == file), key=lambda i: float(lines[i][excl] or 0))
         self.assertIn(hottest, in_sight)
         self.assertGreater(shown["source"]["hot"], 0)
+        self.assertEqual(shown["units"], ["2 GiB", "2 GiB/s", "2 GiB/s", "2.147 s", "2147483648"])
 
     def test_pages_without_scripts_lead_to_the_files(self):
         with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:

@@ -351,8 +351,8 @@ static void check_report(struct walk *w)
 		{"children-", "-0.js"}, {"flame-", "-0.js"}, {"flame-", "-1.js"},
 		{"sandwich-", "-0.js"}, {"threadflame-", "-0.js"}, {"threadfunctions-", "-0.js"},
 		{"threads-", ".js"}, {"costs-", "-0.js"}, {"time-", "-0-63.js"},
-		{"time-", "-0-2.js"}, {"source-", ".js"}, {"table-", "-0.js"}, {"table-6", "-0.js"},
-		{"table-", "-1.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
+		{"time-", "-0-2.js"}, {"source-", ".js"}, {"sites-", ".js"}, {"table-", "-0.js"},
+		{"table-6", "-0.js"}, {"table-", "-1.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
 	check_report_document(w, "start.js");
 	check_report_document(w, "categories.js");
 	check_report_document(w, "sources.js");

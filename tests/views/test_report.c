@@ -324,7 +324,7 @@ static void test_numbers_beyond_the_profile_are_null(void **state)
 {
 	static const char *const names[] = {"function-3", "function-4294967295", "children-4-0",
 		"children-4294967295-1", "flame-0-2", "flame-4-0", "threadflame-2-0", "costs-0-2",
-		"costs-4-0", "threadfunctions-2-0", "source-99", "table-0-0", "plot-0",
+		"costs-4-0", "threadfunctions-2-0", "source-99", "sites-99", "table-0-0", "plot-0",
 		"time-0-0-0", "stack-0-0", "stack-1-9", "up-4-0", "up-1-2", "hot-2",
 		"functioncosts-9-0"};
 	struct fake *f = small();

@@ -29,7 +29,7 @@ pmfs_report_fn pmfs_report_start, pmfs_report_categories, pmfs_report_functions,
 	pmfs_report_path, pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame,
 	pmfs_report_sandwich, pmfs_report_threads, pmfs_report_costs, pmfs_report_function_costs,
 	pmfs_report_time, pmfs_report_stack, pmfs_report_sources, pmfs_report_source,
-	pmfs_report_table, pmfs_report_plot;
+	pmfs_report_sites, pmfs_report_table, pmfs_report_plot;
 
 /*
  * Writes a document as the script FUNCTION("KEY", DATA); pmfs_report_has is true for the key. 0 or

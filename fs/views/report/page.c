@@ -192,6 +192,8 @@ static int add_sources(struct sending *s, const struct pm_tree *tree, struct pm_
 			continue;
 		added[file] = true;
 		e = add(s, err, "source-%u.js", file);
+		if (e == 0)
+			e = add(s, err, "sites-%u.js", file);
 		n++;
 	}
 	free(added);

@@ -39,6 +39,7 @@ static const struct kind {
 	{"threads", 1, {0, 0}, pmfs_report_threads},
 	{"sources", 0, {0, 0}, pmfs_report_sources},
 	{"source", 1, {0, 0}, pmfs_report_source},
+	{"sites", 1, {0, 0}, pmfs_report_sites},
 	{"plot", 1, {0, 0}, pmfs_report_plot},
 	{"hot", 1, {0, 0}, pmfs_report_hot},
 	{"path", 1, {0, 0}, pmfs_report_path},

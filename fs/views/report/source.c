@@ -120,37 +120,6 @@ static void write_evals(
 	pm_json_close(&r->json, ']');
 }
 
-/* Rows of callers.csv, by line: [line, row of the callee, calls or null, [cells]] */
-static int write_sites(
-	struct pmfs_report *r, const struct pmfs_functions *f, uint32_t file, struct pm_error *err)
-{
-	struct pmfs_sites sites;
-	const struct pmfs_lines_of all = {file, 1, UINT32_MAX};
-	int e = pmfs_sites_of(r->model, &all, &sites, err);
-	if (e < 0) {
-		pmfs_sites_done(&sites);
-		return e;
-	}
-	pm_json_key(&r->json, "sites");
-	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
-		const struct pmfs_call_edge *call = &sites.calls->calls[sites.rows[i]];
-		pm_json_open(&r->json, '[');
-		pm_json_u64(&r->json, call->line);
-		pmfs_report_row(r, f, call->callee);
-		if (call->calls == PMFS_UNCOUNTED)
-			pm_json_null(&r->json);
-		else
-			pm_json_u64(&r->json, call->calls);
-		pmfs_report_cells(r, sites.calls->cells + (size_t)sites.rows[i] * r->columns->n);
-		pm_json_close(&r->json, ']');
-	}
-	pm_json_close(&r->json, ']');
-	write_evals(r, f, &sites);
-	pmfs_sites_done(&sites);
-	return 0;
-}
-
 /* Rows of lines.csv by index of the line; to be freed. NULL if out of memory. */
 static uint32_t *place_lines(const struct pmfs_lines *l)
 {
@@ -202,11 +171,53 @@ int pmfs_report_source(struct pmfs_report *r, struct pm_error *err)
 		return pmfs_no_memory(err);
 	write_costs(r, l, f, place, r->n[0]);
 	free(place);
-	e = write_sites(r, f, r->n[0], err);
-	if (e == 0)
-		e = pmfs_report_names(r, f, err);
+	e = pmfs_report_names(r, f, err);
 	if (e == 0)
 		e = write_text(r, r->n[0], err);
+	pm_json_close(&r->json, '}');
+	return e;
+}
+
+/*
+ * Whom the lines call: rows of callers.csv by line, [line, row of the callee, calls or null,
+ * [cells]]. Apart from the lines, which are there sooner: it may be the first that needs all calls.
+ */
+int pmfs_report_sites(struct pmfs_report *r, struct pm_error *err)
+{
+	struct pmfs_sites sites;
+	const struct pmfs_functions *f;
+	const struct pmfs_lines_of all = {r->n[0], 1, UINT32_MAX};
+	if (!r->profile->has_lines || r->n[0] == 0 || r->n[0] >= r->tree->n_texts) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	int e = pmfs_functions(r->model, &f, err);
+	if (e < 0)
+		return e;
+	e = pmfs_sites_of(r->model, &all, &sites, err);
+	if (e < 0) {
+		pmfs_sites_done(&sites);
+		return e;
+	}
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "sites");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
+		const struct pmfs_call_edge *call = &sites.calls->calls[sites.rows[i]];
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, call->line);
+		pmfs_report_row(r, f, call->callee);
+		if (call->calls == PMFS_UNCOUNTED)
+			pm_json_null(&r->json);
+		else
+			pm_json_u64(&r->json, call->calls);
+		pmfs_report_cells(r, sites.calls->cells + (size_t)sites.rows[i] * r->columns->n);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	write_evals(r, f, &sites);
+	pmfs_sites_done(&sites);
+	e = pmfs_report_names(r, f, err);
 	pm_json_close(&r->json, '}');
 	return e;
 }

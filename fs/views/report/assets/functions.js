@@ -1,6 +1,7 @@
 /* ---- functions: all of them, and one with those around it ---- */
 
 const CHUNK = 500, MOST_KEYS = 4095; /* numbers in names of data have 12 bits */
+const TOGETHER = 10; /* chunks, of which each is a while on its way */
 
 /* A row of functions.csv, with its number, which other data refers to. */
 const functionRow = row => ({ number: row[0], name: row[1], module: row[2], file: row[3], line: row[4], category: row[5], colour: row[6], contexts: row[7], cells: row[8], fileNumber: row[9] });
@@ -22,8 +23,8 @@ async function functionsFrom(chunk) {
 function loadFunctions(grown) {
   const list = allFunctions(), chunks = Math.ceil(start.functions / CHUNK);
   const all = async () => {
-    for (let chunk = 0; chunk < chunks; chunk++) {
-      if (!list.rows[chunk * CHUNK]) await functionsFrom(chunk);
+    for (let chunk = 0; chunk < chunks; chunk += TOGETHER) {
+      await Promise.all(Array.from({ length: Math.min(TOGETHER, chunks - chunk) }, (_, i) => list.rows[(chunk + i) * CHUNK] ? null : functionsFrom(chunk + i)));
       for (const tell of list.listeners) tell();
     }
     list.done = true;

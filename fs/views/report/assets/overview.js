@@ -50,12 +50,15 @@ function topFunctions() {
   return card;
 }
 
+/* Loads once `after` has come, unless the reader has gone to another view. */
+const ifSeen = (card, after, load) => after.then(() => card.isConnected ? load() : new Promise(() => {}));
+
 /* What each thread costs, as a line of bars in the order of threads. */
-function threadPlot() {
+function threadPlot(first) {
   const g = group();
   if (start.threads < 2 || start.threads > 20000 || g.main < 0) return null;
   const card = h("section", { class: "card wide" }, h("h2", {}, "Threads"), note("Reading threads …"));
-  Promise.all([allThreads(), pm.load(`costs-0-${g.main}`)]).then(([threads, costs]) => {
+  ifSeen(card, first, () => Promise.all([allThreads(), pm.load(`costs-0-${g.main}`)])).then(([threads, costs]) => {
     if (!costs || !costs.some(c => c > 0)) { card.hidden = true; return; }
     let low = -1, high = -1;
     costs.forEach((c, i) => {
@@ -73,14 +76,13 @@ function threadPlot() {
 
 /*
  * Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object; or, `many_`, lines. It
- * is asked for once `after` has come: such tables may take all costs of all threads.
+ * is asked for once `after` has come.
  */
-function tableCard(path, title, words, row, many_, after) {
+function tableCard(path, title, words, after, row, many_) {
   const doc = documentsOf(path)[0];
   if (!doc) return null;
   const card = h("section", { class: "card", hidden: true });
-  const load = () => pm.load(`table-${doc[0]}-0`);
-  (after ? after.then(load) : load()).then(data => {
+  ifSeen(card, after, () => pm.load(`table-${doc[0]}-0`)).then(data => {
     const rows = rowsOf(data);
     if (!rows.length) return;
     card.hidden = false;
@@ -103,11 +105,13 @@ function profileCard() {
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
   if (isRuns()) { showRuns(box); return; }
-  const costs = groups.length ? [topFunctions(), hotPath()] : [], plot = threadPlot(), large = start.threads * start.contexts > 1e7;
-  const first = large && Promise.allSettled([...pm.waiting.values()].map(wait => wait.promise));
-  box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), plot,
-    tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what].map(text => h("span", { class: "where" }, text))),
-    tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true, first),
-    tableCard(/^exceptions\.csv$/, "Exceptions", "", (e, i, path) => [number(count(e.count), `${path}|${i}|count`), nameOf(String(e.class ?? "")), h("span", { class: "where" }, String(e.message ?? ""))]),
+  const costs = groups.length ? [topFunctions(), hotPath(), categoryBar()] : [], large = start.threads * start.contexts > 1e7;
+  /* Chromium reads files one after the other: what takes all costs of all threads comes last, or when it is asked for. */
+  const first = Promise.allSettled([...pm.waiting.values()].map(wait => wait.promise)), efficiency = documentsOf(/^efficiency\.csv$/)[0];
+  box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), costs.pop()].filter(Boolean)), threadPlot(first),
+    tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", first, d => [d.file, d.what].map(text => h("span", { class: "where" }, text))),
+    large && efficiency ? h("section", { class: "card" }, h("h2", {}, "Efficiency"), note(link({ view: "tables", doc: efficiency[0] }, efficiency[1]), " takes all costs of all threads.")) :
+      tableCard(/^efficiency\.csv$/, "Efficiency", "", first, (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true),
+    tableCard(/^exceptions\.csv$/, "Exceptions", "", first, (e, i, path) => [number(count(e.count), `${path}|${i}|count`), nameOf(String(e.class ?? "")), h("span", { class: "where" }, String(e.message ?? ""))]),
     ...costs].filter(Boolean)));
 } });

@@ -20,17 +20,28 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
   }).catch(error => failed(fileList, error));
 } });
 
+/* The lines at once; whom they call when that is there, with the line on top where it is. */
 async function showSource(box, file, g) {
-  const data = await pm.load(`source-${file}`);
+  const data = await pm.load(`source-${file}`), early = pm.at(`sites-${file}`);
   if (!data) return;
-  const known = new Map(), calls = new Map(), column = g.first, named = namedIn(data);
+  const lines = sourceLines(data, early || { sites: [], evals: [], names: {} }, g);
+  box.replaceChildren(lines.list.box);
+  if (early) return;
+  const later = await pm.load(`sites-${file}`).catch(error => status(error.message));
+  if (!later || !later.sites.length && !later.evals.length || lines.list.box.parentNode !== box) return;
+  const top = lines.list.box.scrollTop;
+  box.replaceChildren(sourceLines(data, later, g, top && lines.rows[Math.floor(top / ROW_HEIGHT)].line).list.box);
+}
+
+function sourceLines(data, { sites, evals: texts, names }, g, top) {
+  const known = new Map(), calls = new Map(), column = g.first, named = namedIn({ names: { ...data.names, ...names } });
   for (const [line, fn, cells, row] of data.costs) known.set(line, { fn, cells, row });
-  for (const [line, fn, n, cells] of data.sites) {
+  for (const [line, fn, n, cells] of sites) {
     if (!calls.has(line)) calls.set(line, []);
     calls.get(line).push({ fn, n, cells });
   }
   const evals = new Map();
-  for (const [line, file, path, n, ns, subs] of data.evals || []) {
+  for (const [line, file, path, n, ns, subs] of texts) {
     if (!evals.has(line)) evals.set(line, []);
     evals.get(line).push({ file, path, n, ns, subs });
   }
@@ -55,10 +66,10 @@ async function showSource(box, file, g) {
   const sum = below => below.reduce((total, c) => c.cells[inCalls] === null ? total : (total || 0) + c.cells[inCalls], null);
   const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
   const site = row => JSON.stringify({ file: data.path, line: row.line });
-  const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: isNarrow() ? 60 : 80, begin: at.get(Number(state.line) || (hottest ? hottest[0] : 0)), columns: [
+  const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: isNarrow() ? 60 : 80, begin: at.has(top) ? at.get(top) + 8 : at.get(Number(state.line) || (hottest ? hottest[0] : 0)), columns: [
     { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "10.8em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; },
       heat: row => { const c = known.get(row.line); return c && hottest ? value(hottest) > 0 && (c.cells[column] || 0) / value(hottest) : 0; } },
-    used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: isNarrow() ? "6em" : "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
+    used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: isNarrow() ? "7.5em" : "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
     ...others.map(i => ({ title: countName(i), hint: name(i), number: true, width: isNarrow() ? "4.6em" : "7.6em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
     inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of all calls on this line, added up; a call within another one of this line counts in both: callers.csv`, number: true, width: isNarrow() ? "6em" : "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
     { title: "line", number: true, width: isNarrow() ? "3.6em" : "4.5em", cell: row => { const f = data.text && known.has(row.line) && named(known.get(row.line).fn), told = h("span", { class: "where", title: f ? `${f.name}: callers and callees` : null }, row.line ? String(row.line) : ""); return f ? link({ view: "functions", fn: f.number }, told) : told; } },
@@ -76,5 +87,5 @@ async function showSource(box, file, g) {
         of === null || of === undefined ? "" : h("span", { class: "soft" }, number(amount(tidy(of, p.whole), p.unit), `${files()}callers.csv|${key}|${name(inCalls)}`)),
         row.call.n === null ? "" : h("span", { class: "soft" }, " in ", number(count(row.call.n), `${files()}callers.csv|${key}|calls`), row.call.n === 1 ? " call" : " calls"));
     } }].filter(Boolean) });
-  box.replaceChildren(list.box);
+  return { list, rows };
 }

@@ -62,9 +62,9 @@ function cellText(name, value) {
   if (name === "timestamp_ns") return new Date(value / 1e6).toISOString();
   if (isId.test(name) || /^(line|rank|thread|node|process|repetition|pid|tid)$/.test(name)) return String(value);
   if (/(^|_)share$/.test(name)) return share(value, 1);
-  const unit = /_ns(_|$)/.test(name) ? "ns" : /_sec(_|$)/.test(name) ? "sec" : /(^|_)bytes(_|$)/.test(name) && !/per_sec/.test(name) ? "B" : /bytes_per_sec/.test(name) ? "B" : "";
+  const rate = /_per_sec(_|$)/.test(name), unit = /(^|_)bytes(_|$)/.test(name) ? "B" : rate ? "" : /_ns(_|$)/.test(name) ? "ns" : /_sec(_|$)/.test(name) ? "sec" : "";
   if (/(^|_)(ratio|p|q|imbalance|efficiency|scaling|balance|speedup)$/.test(name)) return Number.isInteger(value) ? String(value) : value.toPrecision(4);
-  return amount(value, /_ratio$/.test(name) ? "" : unit) + (/per_sec$/.test(name) ? "/s" : "");
+  return amount(value, unit) + (rate ? "/s" : "");
 }
 
 /* Names first, then numbers, what only programs need last: at most `most` of them unless one chooses. */
