@@ -86,7 +86,7 @@ class Tables:
     def added(self, rows, column):
         """What is derived does not add up: it is derived of what adds up."""
         text = {row["column"]: row["name"] for row in self.rows("metrics.csv") if row["scope"] == "derived"}.get(column)
-        if not text:
+        if not text or len(rows) == 1:
             return sum(float(r[column]) for r in rows if r[column])
         side = re.search("_(excl|incl)$", column).group()
         of = lambda m: repr(self.added(rows, m.group() + side if m.group() + side in rows[0] else m.group()))  # noqa: E731
