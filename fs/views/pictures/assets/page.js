@@ -92,12 +92,14 @@ function writeAddress() {
 const NS = { sec: 1e9, s: 1e9, seconds: 1e9, msec: 1e6, ms: 1e6, usec: 1e3, us: 1e3, nsec: 1, ns: 1 };
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const BYTES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]];
+const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const digits = value => value >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : value.toPrecision(4);
 
 function amount(value) {
   const { unit } = data.metrics[state.metric];
   const steps = NS[unit] ? TIMES : /^(bytes?|B)$/.test(unit) ? BYTES : null;
-  if (!steps) return digits(value) + (unit ? " " + unit : "");
+  const large = value >= 100000 && value < 1e18 && LARGE.find(s => value >= 0.9995 * s[0]);
+  if (!steps) return (large ? (value / large[0]).toPrecision(3) + " " + large[1] : digits(value)) + (unit ? " " + unit : "");
   if (value === 0) return "0";
   const base = value * (NS[unit] || 1), step = steps.find(s => base >= s[0]) || steps[steps.length - 1];
   return digits(base / step[0]) + " " + step[1];
