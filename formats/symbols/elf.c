@@ -17,13 +17,14 @@
 struct file {
 	struct pm_bytes bytes;
 	bool wide, big; /* 64 bits; byte order */
+	bool is_linked; /* kernel modules are not: addresses are those in a section */
 	uint16_t machine;
 	struct pm_bytes sections; /* the table */
-	uint64_t n_sections, stride;
+	uint64_t n_sections, stride, names;
 };
 
 struct section {
-	uint32_t type, link;
+	uint32_t name, type, link;
 	uint64_t address, offset, size, stride;
 };
 
@@ -59,10 +60,12 @@ static bool open_file(struct file *f, struct pm_bytes bytes)
 	f->big = bytes.p[EI_DATA] == ELFDATA2MSB;
 	if (bytes.len < (f->wide ? 64 : 52))
 		return false;
+	f->is_linked = u16_at(f, bytes.p + 16) != ET_REL;
 	f->machine = u16_at(f, bytes.p + 18);
 	uint64_t at = word_at(f, bytes.p + (f->wide ? 40 : 32));
 	f->stride = u16_at(f, bytes.p + (f->wide ? 58 : 46));
 	f->n_sections = u16_at(f, bytes.p + (f->wide ? 60 : 48));
+	f->names = u16_at(f, bytes.p + (f->wide ? 62 : 50));
 	return f->n_sections &&
 		pm_bytes_table(
 			bytes, at, f->n_sections, f->stride, f->wide ? 64 : 40, &f->sections);
@@ -72,13 +75,15 @@ static struct section section_at(const struct file *f, uint64_t i)
 {
 	const uint8_t *p = pm_bytes_row(f->sections, i, f->stride);
 	if (f->wide)
-		return (struct section){.type = u32_at(f, p + 4),
+		return (struct section){.name = u32_at(f, p),
+			.type = u32_at(f, p + 4),
 			.address = word_at(f, p + 16),
 			.offset = word_at(f, p + 24),
 			.size = word_at(f, p + 32),
 			.link = u32_at(f, p + 40),
 			.stride = word_at(f, p + 56)};
-	return (struct section){.type = u32_at(f, p + 4),
+	return (struct section){.name = u32_at(f, p),
+		.type = u32_at(f, p + 4),
 		.address = word_at(f, p + 12),
 		.offset = word_at(f, p + 16),
 		.size = word_at(f, p + 20),
@@ -86,14 +91,46 @@ static struct section section_at(const struct file *f, uint64_t i)
 		.stride = word_at(f, p + 36)};
 }
 
+/* The number of the section of that name, or n_sections. */
+static uint64_t find_section(const struct file *f, const char *name)
+{
+	struct pm_bytes names, found;
+	uint64_t i = f->n_sections;
+	if (f->names >= f->n_sections)
+		return i;
+	struct section table = section_at(f, f->names);
+	if (!pm_bytes_sub(f->bytes, table.offset, table.size, &names))
+		return i;
+	for (i = 0; i < f->n_sections; i++) {
+		uint32_t at = section_at(f, i).name;
+		if (at < names.len &&
+			pm_bytes_cstr((struct pm_bytes){names.p + at, names.len - at}, 0, &found) &&
+			pm_bytes_equal(found, pm_bytes_of(name)))
+			break;
+	}
+	return i;
+}
+
+bool sym_elf_is_linked(struct pm_bytes bytes)
+{
+	struct file f;
+	return !open_file(&f, bytes) || f.is_linked;
+}
+
 unsigned sym_elf_segments(struct pm_bytes bytes, struct sym_segment ret[SYM_SEGMENTS_MAX])
 {
 	struct file f = {.bytes = bytes};
 	struct pm_bytes table;
 	unsigned n = 0;
-	open_file(&f, bytes); /* segments are there without sections */
+	bool has_sections = open_file(&f, bytes); /* segments are there without sections */
 	if (!sym_elf_is(bytes) || bytes.len < (f.wide ? 64 : 52))
 		return 0;
+	if (has_sections && !f.is_linked) {
+		uint64_t text = find_section(&f, ".text");
+		if (text < f.n_sections)
+			ret[n++] = (struct sym_segment){.size = section_at(&f, text).size};
+		return n;
+	}
 	uint64_t at = word_at(&f, bytes.p + (f.wide ? 32 : 28));
 	uint16_t stride = u16_at(&f, bytes.p + (f.wide ? 54 : 42));
 	uint16_t n_headers = u16_at(&f, bytes.p + (f.wide ? 56 : 44));
@@ -116,6 +153,7 @@ struct symbols {
 	struct sym_scopes *ret;
 	struct pm_bytes table, names;
 	uint64_t n, stride;
+	uint64_t text; /* of a file that is not linked: the section that addresses are in */
 	struct pm_text name;
 };
 
@@ -174,14 +212,16 @@ static bool name_of(const struct symbols *s, const struct symbol *symbol, struct
 	return ret->len > 0;
 }
 
-static int add_symbol(struct symbols *s, const struct symbol *symbol)
+/* Adds a function of the symbol's name and `suffix`. */
+static int add_function(struct symbols *s, const struct symbol *symbol, const char *suffix,
+	uint64_t start, uint64_t size)
 {
 	struct pm_bytes name;
-	uint64_t start = address_of(s->file, symbol);
 	uint32_t scope;
-	if (start + symbol->size <= start || !name_of(s, symbol, &name))
+	if (start + size <= start || !name_of(s, symbol, &name))
 		return 0;
 	sym_demangle(plain_name(name), &s->name);
+	pm_text_str(&s->name, suffix);
 	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
 		.parent = UINT32_MAX,
 		.name = sym_scopes_text(s->ret, pm_text_view(&s->name)),
@@ -189,7 +229,17 @@ static int add_symbol(struct symbols *s, const struct symbol *symbol)
 	if (s->name.failed || function.name == UINT32_MAX ||
 		sym_scopes_add(s->ret, &function, &scope) < 0)
 		return -ENOMEM;
-	return sym_scopes_range(s->ret, start, start + symbol->size, scope);
+	return sym_scopes_range(s->ret, start, start + size, scope);
+}
+
+static int add_symbol(struct symbols *s, const struct symbol *symbol)
+{
+	return add_function(s, symbol, "", address_of(s->file, symbol), symbol->size);
+}
+
+static bool is_defined(const struct symbols *s, const struct symbol *symbol)
+{
+	return symbol->section != SHN_UNDEF && (s->file->is_linked || symbol->section == s->text);
 }
 
 /* ---- functions without a size ---- */
@@ -213,7 +263,7 @@ static int by_spot(const void *a, const void *b)
 /* Code and labels in code: data in between do not end a function. */
 static bool is_spot(const struct symbols *s, const struct symbol *symbol)
 {
-	return symbol->section != SHN_UNDEF && symbol->section < s->file->n_sections &&
+	return is_defined(s, symbol) && symbol->section < s->file->n_sections &&
 		(symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
 			(symbol->type == STT_NOTYPE && symbol->binding != STB_LOCAL));
 }
@@ -274,7 +324,7 @@ static int add_symbols(struct symbols *s)
 	for (size_t k = 0; k < sizeof(order) && r == 0; k++)
 		for (uint64_t i = 0; i < s->n && r == 0 && !s->ret->is_full; i++) {
 			struct symbol symbol = symbol_at(s, i);
-			if (symbol.binding == order[k] && symbol.section != SHN_UNDEF &&
+			if (symbol.binding == order[k] && is_defined(s, &symbol) &&
 				(symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC))
 				r = add_symbol(s, &symbol);
 			if (i % 4096 == 0 && pm_work_cancelled())
@@ -283,25 +333,84 @@ static int add_symbols(struct symbols *s)
 	return r;
 }
 
+/* Reads the table of a section with symbols; false if it is none. */
+static bool take_table(struct symbols *s, const struct section *table)
+{
+	const struct file *f = s->file;
+	if (table->stride < (f->wide ? 24u : 16u) || table->link >= f->n_sections)
+		return false;
+	struct section names = section_at(f, table->link);
+	s->stride = table->stride;
+	s->n = table->size / table->stride;
+	return names.type == SHT_STRTAB && s->n > 1 &&
+		pm_bytes_sub(f->bytes, names.offset, names.size, &s->names) &&
+		pm_bytes_table(f->bytes, table->offset, s->n, s->stride, 16, &s->table);
+}
+
 /* The section of that type with symbols; false: there is none. */
 static bool find_table(struct symbols *s, uint32_t type)
 {
-	const struct file *f = s->file;
-	for (uint64_t i = 0; i < f->n_sections; i++) {
-		struct section table = section_at(f, i);
-		if (table.type != type || table.stride < (f->wide ? 24u : 16u) ||
-			table.link >= f->n_sections)
-			continue;
-		struct section names = section_at(f, table.link);
-		s->stride = table.stride;
-		s->n = table.size / table.stride;
-		if (names.type == SHT_STRTAB && s->n > 1 &&
-			pm_bytes_sub(f->bytes, names.offset, names.size, &s->names) &&
-			pm_bytes_table(f->bytes, table.offset, s->n, s->stride, 16, &s->table))
+	for (uint64_t i = 0; i < s->file->n_sections; i++) {
+		struct section table = section_at(s->file, i);
+		if (table.type == type && take_table(s, &table))
 			return true;
 	}
 	return false;
 }
+
+/* ---- stubs ---- */
+
+/*
+ * Functions of other files are called through stubs, which have no symbols; perf calls them
+ * NAME@plt. There is one for each relocation of .rela.plt, in that order: in .plt.sec, or in .plt
+ * behind a header, which is that of mold where it begins with `endbr64`. Where sizes do not agree,
+ * no names are better than those of neighbours.
+ */
+static int add_stubs(struct symbols *s)
+{
+	const struct file *f = s->file;
+	enum { STUB = 16, PUSH = 0xff };
+	bool is_arm = f->machine == EM_AARCH64;
+	uint64_t at = find_section(f, ".plt.sec"), calls = find_section(f, ".rela.plt"), header = 0;
+	bool has_header = at == f->n_sections;
+	at = has_header ? find_section(f, ".plt") : at;
+	if (calls == f->n_sections)
+		calls = find_section(f, ".rel.plt");
+	if (at == f->n_sections || calls == f->n_sections ||
+		(!is_arm && f->machine != EM_X86_64 && f->machine != EM_386))
+		return 0;
+	struct section stubs = section_at(f, at), relocations = section_at(f, calls);
+	struct pm_bytes table, code;
+	uint64_t stride = relocations.stride, n = stride ? relocations.size / stride : 0;
+	if (relocations.link >= f->n_sections || n == 0 || n > stubs.size / STUB ||
+		!pm_bytes_table(
+			f->bytes, relocations.offset, n, stride, f->wide ? 16 : 8, &table) ||
+		!pm_bytes_sub(f->bytes, stubs.offset, stubs.size, &code))
+		return 0;
+	if (has_header)
+		header = is_arm || code.p[0] != PUSH ? 2 * STUB : STUB;
+	struct section symbols = section_at(f, relocations.link);
+	if (stubs.size != header + n * STUB || !take_table(s, &symbols))
+		return 0;
+	int r = 0;
+	for (uint64_t i = 0; i < n && r == 0 && !s->ret->is_full; i++) {
+		const uint8_t *p = pm_bytes_row(table, i, stride);
+		uint64_t info = word_at(f, p + (f->wide ? 8 : 4)), of = info >> (f->wide ? 32 : 8);
+		uint32_t type = f->wide ? (uint32_t)info : info & 0xff;
+		if (i % 4096 == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (of == 0 || of >= s->n ||
+			type !=
+				(is_arm ? R_AARCH64_JUMP_SLOT
+					: R_386_JMP_SLOT)) /* that of x86-64 is the same */
+			continue;
+		struct symbol symbol = symbol_at(s, of);
+		r = add_function(s, &symbol, "@plt", stubs.address + header + i * STUB, STUB);
+	}
+	return r;
+}
+
+/* ---- the whole ---- */
 
 bool sym_elf_value(struct pm_bytes bytes, struct pm_bytes name, uint64_t *ret)
 {
@@ -320,15 +429,21 @@ bool sym_elf_value(struct pm_bytes bytes, struct pm_bytes name, uint64_t *ret)
 	return false;
 }
 
-int sym_elf_read(struct pm_bytes bytes, bool sizeless, struct sym_scopes *ret)
+int sym_elf_read(struct pm_bytes bytes, bool sizeless, struct pm_bytes code, struct sym_scopes *ret)
 {
-	struct file f;
+	struct file f, of_code;
 	struct symbols s = {.file = &f, .ret = ret};
-	if (!open_file(&f, bytes) || (!find_table(&s, SHT_SYMTAB) && !find_table(&s, SHT_DYNSYM)))
-		return 0;
-	int r = add_symbols(&s);
-	if (r == 0 && sizeless)
-		r = add_sizeless(&s);
+	int r = 0;
+	if (open_file(&f, bytes) && (find_table(&s, SHT_SYMTAB) || find_table(&s, SHT_DYNSYM))) {
+		s.text = f.is_linked ? 0 : find_section(&f, ".text");
+		r = add_symbols(&s);
+		if (r == 0 && sizeless)
+			r = add_sizeless(&s);
+	}
+	ret->only_stubs = ret->n_ranges == 0;
+	s.file = &of_code;
+	if (r == 0 && open_file(&of_code, code) && of_code.is_linked)
+		r = add_stubs(&s);
 	pm_text_done(&s.name);
 	return r < 0 ? r : sym_scopes_settle(ret);
 }

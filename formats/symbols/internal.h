@@ -165,9 +165,16 @@ bool sym_elf_is(struct pm_bytes file);
  * Adds and settles functions with the sizes of their symbols; symbols without a size are ignored.
  * Addresses are virtual ones, or file offsets for GPU code that has no addresses. An unreadable
  * file has no functions. 0 or -ENOMEM. `sizeless`: functions without a size end where the next
- * symbol of their section begins, or with it.
+ * symbol of their section begins, or with it. `code`: the same file, or the one that its debug file
+ * belongs to; stubs in it, through which other files are called, are functions NAME@plt. Empty:
+ * none are.
+ * Of a file that is not linked, as kernel modules are, there are those of .text, by their place in
+ * it.
  */
-int sym_elf_read(struct pm_bytes file, bool sizeless, struct sym_scopes *ret);
+int sym_elf_read(struct pm_bytes file, bool sizeless, struct pm_bytes code, struct sym_scopes *ret);
+
+/* False for a kernel module: it gets its addresses when it is loaded. */
+bool sym_elf_is_linked(struct pm_bytes file);
 
 /* The value of a symbol with that name; false if there is none. O(symbols). */
 bool sym_elf_value(struct pm_bytes file, struct pm_bytes name, uint64_t *ret);
@@ -183,7 +190,8 @@ struct sym_segment {
 	uint64_t offset, size, address;
 };
 
-/* The first SYM_SEGMENTS_MAX segments that are loaded; returns how many. */
+/* The first SYM_SEGMENTS_MAX segments that are loaded; returns how many. Of a file that is not
+ * linked, .text is one. */
 unsigned sym_elf_segments(struct pm_bytes file, struct sym_segment ret[SYM_SEGMENTS_MAX]);
 
 /* ---- root.c, structs.c, kernel.c: files of the measurement, which are untrusted ---- */

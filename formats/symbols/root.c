@@ -382,7 +382,7 @@ int sym_own_read(
 		r = sym_kernel_read(
 			in.bytes, " [vmlinux]", (struct pm_bytes){NULL, 0}, 0, ret, &delta);
 	else
-		r = sym_elf_read(in.bytes, false, ret);
+		r = sym_elf_read(in.bytes, false, (struct pm_bytes){NULL, 0}, ret);
 	pm_input_close(&in);
 	return r < 0 ? r : ret->n_ranges > 0;
 }

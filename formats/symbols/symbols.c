@@ -145,14 +145,17 @@ static int read_segments(struct module *m, struct pm_bytes file)
 static int read_file(struct sym_names *s, const struct sym_module *of, struct module *m,
 	struct sym_search *search)
 {
+	const struct pm_bytes none = {NULL, 0};
 	int r = find_files(s, of, m, search);
 	if (r <= 0)
 		return r;
 	struct pm_input *rich = m->debug.name ? &m->debug : &m->file;
 	r = read_segments(m, m->file.name ? m->file.bytes : m->debug.bytes);
 	if (r == 0)
-		r = sym_elf_read(rich->bytes, s->place.sizeless, &m->scopes);
-	if (r == 0)
+		r = sym_elf_read(rich->bytes, s->place.sizeless,
+			s->place.sizeless ? m->file.bytes : none, &m->scopes);
+	/* The DWARF of what is not linked has to be relocated first. */
+	if (r == 0 && sym_elf_is_linked(rich->bytes))
 		r = sym_dwarf_open(&m->dwarf, rich, s->place.root);
 	m->code = m->file.name ? m->file.bytes : m->debug.bytes;
 	m->refused = r > 0;
@@ -160,7 +163,7 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 		report_refused(s->damage, rich);
 	if (r >= 0)
 		search->why = "its file has no symbols: it is stripped, and there is no debug file";
-	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
+	return r < 0 ? r : m->dwarf || (m->scopes.n_ranges && !m->scopes.only_stubs);
 }
 
 /* The running kernel is the measured one. */
@@ -207,7 +210,7 @@ static int read_kernel(struct sym_names *s, const struct sym_module *of, struct 
 	}
 	if (of->reference.len && sym_elf_value(m->debug.bytes, of->reference, &linked))
 		m->delta = of->reference_address - linked;
-	r = sym_elf_read(m->debug.bytes, s->place.sizeless, &m->scopes);
+	r = sym_elf_read(m->debug.bytes, s->place.sizeless, (struct pm_bytes){NULL, 0}, &m->scopes);
 	if (r == 0)
 		r = sym_dwarf_open(&m->dwarf, &m->debug, s->place.root);
 	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
@@ -244,7 +247,7 @@ static int read_vdso(struct sym_names *s, const struct sym_module *of, struct mo
 	if (r >= 0)
 		r = read_segments(m, own);
 	if (r == 0)
-		r = sym_elf_read(own, s->place.sizeless, &m->scopes);
+		r = sym_elf_read(own, s->place.sizeless, (struct pm_bytes){NULL, 0}, &m->scopes);
 	m->code = own;
 	return r < 0 ? r : m->scopes.n_ranges > 0;
 }
@@ -325,8 +328,8 @@ static int read_module(struct sym_names *s, const struct sym_module *of, struct 
 	case SYM_PERF_MAP: r = read_perf_map(s, of, m, &search); break;
 	}
 	m->tried = search.tried;
-	m->has_names = r > 0;
-	if (r == 0 && !(s->place.unwinds && m->code.len))
+	m->has_names = r > 0 || m->scopes.n_ranges; /* perhaps of stubs alone */
+	if (!m->has_names && !(s->place.unwinds && m->code.len))
 		close_files(m); /* but its segments: addresses are known without names */
 	if (m->refused)
 		m->why = "its DWARF takes more memory than the limit, and its symbols do not cover "

@@ -50,8 +50,8 @@ struct sym_place {
 					    sym_names_announce */
 	bool is_here;  /* known to have been recorded on this machine, as by its host name */
 	bool unwinds;  /* files stay open without names, too: for sym_names_step */
-	bool sizeless; /* functions whose symbols have no size end where the next symbol begins;
-			  false: they have no names */
+	bool sizeless; /* functions whose symbols have no size end where the next symbol begins,
+			  and stubs are NAME@plt; false: they have no names */
 };
 
 /* ---- scopes ---- */
@@ -91,8 +91,9 @@ struct sym_scopes {
 	size_t n_ranges, room, ranges_room;
 	struct pm_strtab texts;
 	struct pm_arena arena;
-	size_t said;  /* bytes of texts that were added, also of those that were there */
-	bool is_full; /* a limit of limits.h was reached, and the rest was left out */
+	size_t said;     /* bytes of texts that were added, also of those that were there */
+	bool is_full;    /* a limit of limits.h was reached, and the rest was left out */
+	bool only_stubs; /* of a file without symbols: of functions that it calls in others */
 };
 
 static inline struct pm_bytes sym_scopes_text_of(const struct sym_scopes *s, uint32_t text)

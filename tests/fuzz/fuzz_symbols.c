@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sym_elf_value(bytes, pm_bytes_of("main"), &delta);
 	sym_notes_build_id(bytes, id);
 	sym_elf_build_id(bytes, id);
-	sym_elf_read(bytes, true, &scopes);
+	sym_elf_read(bytes, true, bytes, &scopes);
 	pm_text_add(&copy, (const char *)data, size); /* libelf writes into it */
 	struct pm_input file = {.bytes = pm_text_view(&copy), .fd = -1, .slot = -1};
 	if (!copy.failed)

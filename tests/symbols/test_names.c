@@ -345,7 +345,7 @@ static void the_vdso_is_that_of_this_process(void **state)
 		.build_id = {id, sym_elf_build_id(bytes, id)},
 		.kind = SYM_VDSO};
 	struct sym_scopes s = {.n = 0};
-	assert_int_equal(sym_elf_read(bytes, false, &s), 0);
+	assert_int_equal(sym_elf_read(bytes, false, (struct pm_bytes){NULL, 0}, &s), 0);
 	if (!module.build_id.len || !s.n_ranges)
 		skip();
 	struct asked a = ask((struct sym_place){.folder = -1}, &module);

@@ -88,7 +88,9 @@ static void read_elf(const struct made *m, size_t len, struct sym_scopes *s)
 	assert_non_null(exact);
 	memcpy(exact, m, len);
 	*s = (struct sym_scopes){.n = 0};
-	assert_int_equal(sym_elf_read((struct pm_bytes){exact, len}, false, s), 0);
+	assert_int_equal(
+		sym_elf_read((struct pm_bytes){exact, len}, false, (struct pm_bytes){NULL, 0}, s),
+		0);
 	free(exact);
 }
 
@@ -169,7 +171,7 @@ static void one_name_of_many_symbols_ends(void **state)
 		pm_text_add(&t, "n", 1);
 	pm_text_add(&t, "", 1);
 	assert_false(t.failed);
-	assert_int_equal(sym_elf_read(pm_text_view(&t), false, &s), 0);
+	assert_int_equal(sym_elf_read(pm_text_view(&t), false, pm_text_view(&t), &s), 0);
 	assert_int_equal(sym_scopes_text_of(&s, s.items[sym_scopes_find(&s, 0x1000)].name).len,
 		SYM_NAME_MAX);
 	assert_true(s.is_full);
