@@ -9,6 +9,7 @@ MAKERS = {
     "nytprof deflated": ("make_nytprof", ["nytprof.out", 1, 6]),
     "zts": ("make_zts", ["store", 1]),
     "htdump": ("make_htdump", ["stream.htdump", 3000]),
+    "perf": ("make_recording", ["perf.data", "perf", 2]),
 }
 
 

@@ -117,6 +117,30 @@ class Follow(unittest.TestCase):
                     self.assertNotEqual(want, half)
                     self.assertTrue(wait_until(lambda: slurp(os.path.join(point, document)) == want))
 
+    def test_a_recording_of_perf_is_followed_or_served_as_it_was(self):
+        """perf appends records, and writes into the header how many there are when it ends."""
+        data_size = 0x30
+        with tempfile.TemporaryDirectory() as folder:
+            path = sources.make(MAKERS, "perf", folder)
+            data = slurp(path)
+            half = data[:data_size] + bytes(8) + data[data_size + 8:len(data) // 2]
+            with open(path, "wb") as f:
+                f.write(half)
+            was = cat(path, "threads.csv")
+            self.assertIn(b"perf was killed", cat(path, "damage.csv"))
+            with mounted("-o", "follow", source=path) as follows, mounted(source=path) as stays:
+                self.assertEqual(slurp(os.path.join(stays, "threads.csv")), was)
+                for name, at in (("a part", len(half)), ("the header", data_size)):
+                    with open(path, "r+b") as f:
+                        f.seek(at)
+                        f.write(data[at:] if at == len(half) else data[at:at + 8])
+                    want = cat(path, "threads.csv")
+                    self.assertTrue(wait_until(lambda: slurp(os.path.join(follows, "threads.csv")) == want), name)
+                    self.assertEqual(slurp(os.path.join(stays, "threads.csv")), was)
+                self.assertNotEqual(want, was)
+                self.assertTrue(wait_until(lambda: b"perf was killed" not in slurp(os.path.join(follows, "summary.txt"))))
+                self.assertIn(b"perf was killed", slurp(os.path.join(stays, "damage.csv")))
+
     def test_new_files_of_a_folder_are_seen(self):
         whole = sources.make(MAKERS, "hpcrun", self.folder)
         part = os.path.join(self.folder, "part")
