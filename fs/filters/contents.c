@@ -26,11 +26,14 @@ struct filling {
 	uint32_t *up;    /* by context: the node that it is, or that what is below hangs under */
 	uint32_t *from;  /* by node: its first context; PM_NONE: (hidden) */
 	uint32_t *frame; /* by frame: the first that is the same; NULL: all are different */
-	struct pm_paths paths;
+	uint32_t n;      /* nodes */
+	uint32_t *parent_of, *frame_of; /* by node */
+	struct pm_paths paths;          /* of the nodes, where contexts may become one */
 	bool has_twins;                 /* some siblings have one frame; then: */
 	struct pm_map siblings;         /* parent << 32 | frame → how many so far */
 	struct pm_map keys;             /* of further siblings with that frame */
-	uint32_t *parent_of, *frame_of; /* by node */
+	struct pmfs_shape_of shape;     /* of the nodes */
+	struct pmfs_gather *costs;      /* by node */
 };
 
 /* ---- matching ---- */
@@ -192,6 +195,28 @@ static int find_twins(struct filling *l)
 	return pm_work_cancelled() ? -ENOMEM : 0;
 }
 
+/* Where frames are left out above others, paths become the same; otherwise all stay apart. */
+static bool joins(const struct filling *l)
+{
+	return l->f->what.kind == PMFS_FILTER_HIDE || l->f->what.kind == PMFS_FILTER_FROM;
+}
+
+static uint32_t add_node(struct filling *l, uint32_t parent, uint32_t from)
+{
+	l->parent_of[l->n] = parent;
+	l->from[l->n] = from;
+	return l->n++;
+}
+
+/* The child of a node with this key. PM_NONE if out of memory. */
+static uint32_t node_of(struct filling *l, uint32_t parent, uint32_t key, uint32_t from)
+{
+	uint32_t node = pm_paths_child(&l->paths, parent, key);
+	if (node == PM_PATHS_FULL || node == PM_NONE)
+		return PM_NONE;
+	return node == l->n ? add_node(l, parent, from) : node;
+}
+
 /* The key of a context among its siblings: its frame, or a number beyond them for further ones. */
 static uint32_t key_of(struct filling *l, uint32_t i)
 {
@@ -213,25 +238,16 @@ static uint32_t key_of(struct filling *l, uint32_t i)
 /* The child of a node with the context's frame; siblings that were apart stay apart. */
 static uint32_t child_of(struct filling *l, uint32_t parent, uint32_t i)
 {
+	if (!joins(l))
+		return add_node(l, parent, i);
 	uint32_t key = key_of(l, i);
-	if (key == PM_NONE)
-		return PM_NONE;
-	uint32_t before = l->paths.n, node = pm_paths_child(&l->paths, parent, key);
-	if (node != PM_NONE && node != PM_PATHS_FULL && node == before)
-		l->from[node] = i;
-	return node == PM_PATHS_FULL ? PM_NONE : node;
+	return key == PM_NONE ? PM_NONE : node_of(l, parent, key, i);
 }
 
 /* `(hidden)`, below an entry or at the top. */
 static uint32_t hidden_below(struct filling *l, uint32_t parent)
 {
-	uint32_t before = l->paths.n;
-	uint32_t node = pm_paths_child(&l->paths, parent, l->whole->n_frames);
-	if (node == PM_PATHS_FULL || node == PM_NONE)
-		return PM_NONE;
-	if (node == before)
-		l->from[node] = PM_NONE;
-	return node;
+	return node_of(l, parent, l->whole->n_frames, PM_NONE);
 }
 
 /* A context that is left out: with `hide` its cost goes up. 0 or -ENOMEM. */
@@ -330,7 +346,7 @@ static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error 
 	r = values ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < l->whole->n_contexts; i++) {
 		uint32_t parent = l->whole->parent[i];
-		bool nested = parent != PM_NONE && pm_tree_frame(l->whole, i)->nested;
+		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			r = -ENOMEM;
 		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
@@ -355,26 +371,21 @@ static void drop_unseen(struct pmfs_slots *s, const bool *seen)
 static int add_up(struct filling *l, struct pm_error *err)
 {
 	struct pmfs_filter *f = l->f;
-	uint32_t n = l->paths.n;
 	bool *seen = calloc((size_t)f->slots.n + 1, sizeof(*seen));
-	l->parent_of = malloc(((size_t)n + 1) * sizeof(*l->parent_of));
-	l->frame_of = malloc(((size_t)n + 1) * sizeof(*l->frame_of));
-	struct pmfs_shape_of shape = {
+	l->frame_of = malloc(((size_t)l->n + 1) * sizeof(*l->frame_of));
+	l->shape = (struct pmfs_shape_of){
 		l->parent_of, l->frame_of, l->whole->frames, l->whole->n_frames};
-	struct pmfs_gather *g = pmfs_gather_new(&f->slots, &shape, n, seen);
-	int r = g && seen && l->parent_of && l->frame_of ? 0 : pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		l->parent_of[i] = l->paths.items[i].parent;
+	l->costs = pmfs_gather_new(&f->slots, &l->shape, l->n, seen);
+	int r = l->costs && seen && l->frame_of ? 0 : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		l->frame_of[i] =
 			l->from[i] == PM_NONE ? l->whole->n_frames : l->whole->frame[l->from[i]];
-	}
 	if (r == 0)
-		r = gather_run(l, g, err);
-	if (r == 0 && pmfs_gather_roll(g, &f->run) < 0)
+		r = gather_run(l, l->costs, err);
+	if (r == 0 && pmfs_gather_roll(l->costs) < 0)
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		drop_unseen(&f->slots, seen);
-	pmfs_gather_free(g);
 	free(seen);
 	return r;
 }
@@ -385,7 +396,7 @@ static int add_up(struct filling *l, struct pm_error *err)
 static double *weigh(const struct filling *l, uint32_t group)
 {
 	const struct pmfs_filter *f = l->f;
-	double *weight = calloc((size_t)l->paths.n + 1, sizeof(*weight));
+	double *weight = calloc((size_t)l->n + 1, sizeof(*weight));
 	uint32_t by = PM_NONE;
 	for (uint32_t i = 0; i < f->slots.n; i++) {
 		const struct pmfs_slot *s = &f->slots.slots[i];
@@ -394,11 +405,9 @@ static double *weigh(const struct filling *l, uint32_t group)
 			by = i;
 	}
 	bool sizes = by != PM_NONE && f->slots.list[f->slots.slots[by].metric].decreases;
-	for (size_t i = 0; weight && i < f->run.n; i++) {
-		const struct pmfs_filtered_cost *c = &f->run.items[i];
-		double cost = c->whole ? (double)c->i : c->f;
-		if (c->slot == by)
-			weight[c->context] = sizes ? fabs(cost) : cost;
+	for (uint32_t i = 0; weight && by != PM_NONE && i < l->n; i++) {
+		double cost = pmfs_gather_cost(l->costs, i, by);
+		weight[i] = isnan(cost) ? 0 : sizes ? fabs(cost) : cost;
 	}
 	return weight;
 }
@@ -410,17 +419,12 @@ static double *weigh(const struct filling *l, uint32_t group)
 static int find_living(const struct filling *l, bool *lives, struct pm_error *err)
 {
 	const struct pmfs_filter *f = l->f;
-	bool *has = calloc((size_t)l->paths.n + 1, sizeof(*has));
-	if (!has)
-		return pm_error_plain(err, -ENOMEM);
-	for (size_t i = 0; i < f->run.n; i++)
-		has[f->run.items[i].context] = true;
 	bool of_run = f->what.thread == PM_NONE;
 	bool all = of_run && f->what.kind != PMFS_FILTER_IGNORE;
 	int r = 0;
-	for (uint32_t i = l->paths.n; r == 0 && i-- > 0;) {
+	for (uint32_t i = l->n; r == 0 && i-- > 0;) {
 		struct pm_value value;
-		lives[i] |= has[i] || (all && l->from[i] != PM_NONE);
+		lives[i] |= (all && l->from[i] != PM_NONE) || pmfs_gather_has(l->costs, i);
 		if (!lives[i] && of_run && l->from[i] != PM_NONE) {
 			int64_t n = pmfs_run_values(f->model, l->from[i], &value, 1, err);
 			lives[i] = n == 0;
@@ -429,7 +433,6 @@ static int find_living(const struct filling *l, bool *lives, struct pm_error *er
 		if (lives[i] && l->parent_of[i] != PM_NONE)
 			lives[l->parent_of[i]] = true;
 	}
-	free(has);
 	return r;
 }
 
@@ -440,45 +443,28 @@ static void renumber(uint32_t *of, uint32_t n, const uint32_t *index)
 			of[i] = index[of[i]];
 }
 
-/* Costs by the contexts of the new tree; those of one context are together, and stay in order. */
-static int order_costs(struct pmfs_filter *f, const uint32_t *index)
-{
-	uint32_t n = f->tree->n_contexts;
-	struct pmfs_filtered_cost *items = malloc((f->run.n + 1) * sizeof(*items));
-	uint32_t *next = calloc((size_t)n + 2, sizeof(*next));
-	f->start = next;
-	if (!next || !items || f->run.n > UINT32_MAX) {
-		free(items);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < f->run.n; i++)
-		next[index[f->run.items[i].context] + 2]++;
-	for (uint32_t i = 0; i + 1 < n; i++)
-		next[i + 2] += next[i + 1];
-	/* The first cost of context i is in next[i + 1], which has moved to that of i + 1 at last.
-	 */
-	for (size_t i = 0; i < f->run.n; i++) {
-		struct pmfs_filtered_cost cost = f->run.items[i];
-		cost.context = index[cost.context];
-		items[next[cost.context + 1]++] = cost;
-	}
-	free(f->run.items);
-	f->run.items = items;
-	return 0;
-}
-
 /* Costs, and where contexts go, by context of the new tree instead of by node. */
-static int refer_to_tree(struct filling *l, const uint32_t *index)
+static int refer_to_tree(struct filling *l, const bool *lives, const uint32_t *index)
 {
-	renumber(l->f->to, l->whole->n_contexts, index);
-	renumber(l->f->same, l->whole->n_contexts, index);
-	return order_costs(l->f, index);
+	struct pmfs_filter *f = l->f;
+	uint32_t n = f->tree->n_contexts;
+	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
+	f->start = malloc(((size_t)n + 1) * sizeof(*f->start));
+	renumber(f->to, l->whole->n_contexts, index);
+	renumber(f->same, l->whole->n_contexts, index);
+	for (uint32_t i = 0; order && i < l->n; i++)
+		if (lives[i])
+			order[index[i]] = i;
+	int r = order && f->start ? pmfs_gather_list(l->costs, order, n, &f->run, f->start)
+				  : -ENOMEM;
+	free(order);
+	return r;
 }
 
 static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
 {
 	struct pmfs_filter *f = l->f;
-	uint32_t group = l->whole->ordered_by, *index = NULL, n = l->paths.n;
+	uint32_t group = l->whole->ordered_by, *index = NULL, n = l->n;
 	double *weight = weigh(l, group);
 	uint32_t *kept = malloc(((size_t)n + 1) * sizeof(*kept));
 	uint32_t *from = malloc(((size_t)n + 1) * sizeof(*from));
@@ -505,7 +491,7 @@ static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
 		f->tree->ordered_by = group;
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		kept[i] = kept[i] == PM_NONE ? PM_NONE : index[kept[i]];
-	if (r == 0 && refer_to_tree(l, kept) < 0)
+	if (r == 0 && refer_to_tree(l, lives, kept) < 0)
 		r = pm_error_plain(err, -ENOMEM);
 	free(weight);
 	free(kept);
@@ -535,10 +521,11 @@ static int prepare(struct filling *l, struct pm_error *err)
 	l->under = calloc(n, sizeof(*l->under));
 	l->up = malloc(n * sizeof(*l->up));
 	l->from = malloc(2 * n * sizeof(*l->from)); /* at most one (hidden) for each entry */
+	l->parent_of = malloc(2 * n * sizeof(*l->parent_of));
 	f->to = malloc(n * sizeof(*f->to));
 	f->same = malloc(n * sizeof(*f->same));
-	if (!l->says || !l->hit || !l->under || !l->up || !l->from || !f->to || !f->same ||
-		pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0)
+	if (!l->says || !l->hit || !l->under || !l->up || !l->from || !l->parent_of || !f->to ||
+		!f->same || pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0)
 		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < n; i++)
 		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
@@ -553,12 +540,13 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	f->has_matches = false;
 	int r = prepare(&l, err);
 	if (r == 0 &&
-		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_same_frames(&l) < 0 ||
-			find_twins(&l) < 0 || place_all(&l) < 0))
+		(find_entry(&l) < 0 || find_matches(&l) < 0 ||
+			(joins(&l) && (find_same_frames(&l) < 0 || find_twins(&l) < 0)) ||
+			place_all(&l) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		r = add_up(&l, err);
-	if (r == 0 && !(lives = calloc((size_t)l.paths.n + 1, sizeof(*lives))))
+	if (r == 0 && !(lives = calloc((size_t)l.n + 1, sizeof(*lives))))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		r = find_living(&l, lives, err);
@@ -573,6 +561,7 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	free(l.frame);
 	free(l.parent_of);
 	free(l.frame_of);
+	pmfs_gather_free(l.costs);
 	pm_paths_done(&l.paths);
 	pm_map_done(&l.siblings);
 	pm_map_done(&l.keys);

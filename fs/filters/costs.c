@@ -12,6 +12,8 @@
 
 /* ---- which metrics, made of what ---- */
 
+enum { N_LIKELY = sizeof(((struct pmfs_slots *)0)->likely) / sizeof(uint32_t) };
+
 /* Of a group of metrics. */
 struct group {
 	uint32_t in_tree, in_flat, self, own_slot, flat_slot;
@@ -84,6 +86,8 @@ static int take_metrics(struct pmfs_slots *s, struct group *groups, const struct
 		enum pmfs_roll roll = roll_of(m, &groups[m->group]);
 		if (!pm_map_put(&s->by_id, m->id, i, &fresh))
 			return -ENOMEM;
+		if (fresh)
+			s->likely[m->id % N_LIKELY] = i;
 		bool counts = m->role == PM_ROLE_COUNT;
 		if ((m->role == PM_ROLE_OTHER && !m->is_self) || (!counts && own == PM_NONE))
 			continue;
@@ -117,7 +121,10 @@ int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of)
 	struct group *groups = malloc(((size_t)n_groups + 1) * sizeof(*groups));
 	*s = (struct pmfs_slots){.list = calloc((size_t)of->n + 1, sizeof(*s->list)),
 		.slots = calloc((size_t)of->n + n_groups + 1, sizeof(*s->slots)),
+		.of = of->metrics,
 		.intake = calloc((size_t)of->n + 1, sizeof(*s->intake))};
+	for (uint32_t i = 0; i < N_LIKELY; i++)
+		s->likely[i] = PM_NONE;
 	int r = groups && s->list && s->slots && s->intake ? 0 : -ENOMEM;
 	if (r == 0 && (size_t)of->n + n_groups > UINT16_MAX)
 		r = -EFBIG;
@@ -148,6 +155,16 @@ void pmfs_slots_done(struct pmfs_slots *s)
 
 /* ---- adding up ---- */
 
+/* Of the unfiltered profile; PM_NONE if there is none with that id. */
+static uint32_t metric_of(const struct pmfs_slots *s, uint32_t id)
+{
+	uint32_t likely = s->likely[id % N_LIKELY];
+	if (likely != PM_NONE && s->of[likely].id == id)
+		return likely;
+	const uint32_t *metric = pm_map_find(&s->by_id, id);
+	return metric ? *metric : PM_NONE;
+}
+
 enum state { NO_VALUE, WHOLE, REAL };
 
 struct amount {
@@ -165,7 +182,7 @@ struct pmfs_gather {
 	uint32_t *place; /* by context: in `list`, + 1 */
 	uint32_t *list;
 	uint32_t n_contexts;
-	size_t n, room, room_amounts;
+	size_t n, room, room_amounts, n_costs;
 	struct amount *amounts; /* by place and cell */
 	double *sizes;          /* the same, of all that was added: where something is taken away */
 	size_t room_sizes;
@@ -283,10 +300,10 @@ int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_
 	uint32_t above)
 {
 	const struct pmfs_slots *s = g->slots;
-	const uint32_t *metric = pm_map_find(&s->by_id, value->metric);
-	if (!metric || s->intake[*metric].slot == PM_NONE)
+	uint32_t metric = metric_of(s, value->metric);
+	if (metric == PM_NONE || s->intake[metric].slot == PM_NONE)
 		return 0;
-	const struct pmfs_intake *in = &s->intake[*metric];
+	const struct pmfs_intake *in = &s->intake[metric];
 	if (g->seen)
 		g->seen[in->slot] = true;
 	if (s->slots[in->slot].roll == PMFS_ROLL_STAYS)
@@ -333,6 +350,22 @@ static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32
 	return frame < shape->n_frames ? &shape->frames[frame] : &made;
 }
 
+static const struct amount *result(
+	const struct pmfs_gather *g, uint32_t context, const struct amount *all, uint32_t slot)
+{
+	const struct pmfs_slot *s = &g->slots->slots[slot];
+	uint8_t kind = frame_of(g->shape, context)->kind;
+	bool is_part = kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
+	switch (s->roll) {
+	case PMFS_ROLL_LEXICAL: return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
+	case PMFS_ROLL_OWN:
+	case PMFS_ROLL_STAYS:
+	case PMFS_ROLL_SUBTREE:
+	case PMFS_ROLL_FUNCTION: break;
+	}
+	return &all[s->cell];
+}
+
 /* The sums of contexts, from what is below them and their own; parents come later. */
 static int add_up(struct pmfs_gather *g)
 {
@@ -356,59 +389,69 @@ static int add_up(struct pmfs_gather *g)
 			if (above && rises)
 				add_amount(&above[slot->cell], &own[slot->cell]);
 		}
+		for (uint32_t i = 0; i < s->n; i++)
+			g->n_costs += s->slots[i].metric != PM_NONE &&
+				result(g, context, own, i)->state != NO_VALUE;
 	}
 	return 0;
 }
 
-static const struct amount *result(
-	const struct pmfs_gather *g, uint32_t context, const struct amount *all, uint32_t slot)
-{
-	const struct pmfs_slot *s = &g->slots->slots[slot];
-	uint8_t kind = frame_of(g->shape, context)->kind;
-	bool is_part = kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
-	switch (s->roll) {
-	case PMFS_ROLL_LEXICAL: return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
-	case PMFS_ROLL_OWN:
-	case PMFS_ROLL_STAYS:
-	case PMFS_ROLL_SUBTREE:
-	case PMFS_ROLL_FUNCTION: break;
-	}
-	return &all[s->cell];
-}
-
-/* The costs of the contexts that are listed in order, if there is room for them. */
-static size_t list_costs(const struct pmfs_gather *g, struct pmfs_filtered_cost *items)
-{
-	size_t n = 0;
-	for (size_t k = 0; k < g->n; k++) {
-		const struct amount *all =
-			&g->amounts[(g->place[g->list[k]] - 1) * (size_t)g->slots->n_cells];
-		for (uint32_t i = 0; i < g->slots->n; i++) {
-			const struct amount *a = result(g, g->list[k], all, i);
-			if (g->slots->slots[i].metric == PM_NONE || a->state == NO_VALUE)
-				continue;
-			if (items)
-				items[n] = (struct pmfs_filtered_cost){.context = g->list[k],
-					.slot = (uint16_t)i,
-					.whole = a->state == WHOLE,
-					.i = a->i};
-			n++;
-		}
-	}
-	return n;
-}
-
-int pmfs_gather_roll(struct pmfs_gather *g, struct pmfs_filtered_costs *ret)
+int pmfs_gather_roll(struct pmfs_gather *g)
 {
 	settle(g);
-	if (list_in_order(g) < 0 || add_up(g) < 0)
-		return -ENOMEM;
-	ret->n = list_costs(g, NULL);
-	ret->items = malloc((ret->n + 1) * sizeof(*ret->items));
+	return list_in_order(g) < 0 || add_up(g) < 0 ? -ENOMEM : 0;
+}
+
+/* ---- sums ---- */
+
+static const struct amount *amounts_at(const struct pmfs_gather *g, uint32_t context)
+{
+	return &g->amounts[(g->place[context] - 1) * (size_t)g->slots->n_cells];
+}
+
+double pmfs_gather_cost(const struct pmfs_gather *g, uint32_t context, uint32_t slot)
+{
+	if (!g->place[context])
+		return NAN;
+	const struct amount *a = result(g, context, amounts_at(g, context), slot);
+	return a->state == NO_VALUE ? NAN : a->state == WHOLE ? (double)a->i : a->f;
+}
+
+bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context)
+{
+	bool has = false;
+	for (uint32_t i = 0; g->place[context] && !has && i < g->slots->n; i++)
+		has = g->slots->slots[i].metric != PM_NONE &&
+			result(g, context, amounts_at(g, context), i)->state != NO_VALUE;
+	return has;
+}
+
+int pmfs_gather_list(const struct pmfs_gather *g, const uint32_t *order, uint32_t n,
+	struct pmfs_filtered_costs *ret, uint32_t *ret_start)
+{
+	size_t n_listed = order ? n : g->n;
+	*ret = (struct pmfs_filtered_costs){
+		.items = malloc((g->n_costs + 1) * sizeof(*ret->items))};
 	if (!ret->items)
 		return -ENOMEM;
-	list_costs(g, ret->items);
-	return 0;
+	for (size_t k = 0; k < n_listed; k++) {
+		uint32_t context = order ? order[k] : g->list[k];
+		if (ret_start)
+			ret_start[k] = (uint32_t)ret->n;
+		for (uint32_t i = 0; g->place[context] && i < g->slots->n; i++) {
+			const struct amount *a = result(g, context, amounts_at(g, context), i);
+			if (g->slots->slots[i].metric == PM_NONE || a->state == NO_VALUE)
+				continue;
+			ret->items[ret->n++] = (struct pmfs_filtered_cost){
+				.context = order ? (uint32_t)k : context,
+				.slot = (uint16_t)i,
+				.whole = a->state == WHOLE,
+				.i = a->i};
+		}
+	}
+	if (ret_start)
+		ret_start[n_listed] = (uint32_t)ret->n;
+	return ret->n > UINT32_MAX ? -ENOMEM : 0;
 }
 
 struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,

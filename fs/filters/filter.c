@@ -212,7 +212,7 @@ static int add_thread(void *context, struct pm_error *err)
 	*costs = (struct pmfs_filtered_costs){.items = NULL};
 	if (r == 0)
 		r = pmfs_filter_take(f, pmfs_filter_thread_of(f, task->thread), g, err);
-	if (r == 0 && pmfs_gather_roll(g, costs) < 0)
+	if (r == 0 && (pmfs_gather_roll(g) < 0 || pmfs_gather_list(g, NULL, 0, costs, NULL) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		pmfs_filter_grown(f, costs->n * sizeof(*costs->items));

@@ -40,7 +40,9 @@ struct pmfs_slots {
 	uint32_t n, n_cells;
 	bool takes_away;            /* values of some metric contain those of nested contexts */
 	struct pmfs_intake *intake; /* by metric of the unfiltered profile */
+	const struct pm_metric *of; /* these metrics */
 	struct pm_map by_id;        /* id of such a metric → index */
+	uint32_t likely[64];        /* the same of most: by the id's last bits; PM_NONE: nobody */
 };
 
 int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of);
@@ -83,7 +85,18 @@ struct pmfs_gather *pmfs_gather_new(
  */
 int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
 	uint32_t above);
-int pmfs_gather_roll(struct pmfs_gather *g, struct pmfs_filtered_costs *ret);
+/* Once all are given. 0 or -ENOMEM. */
+int pmfs_gather_roll(struct pmfs_gather *g);
+/* Then: the cost of a context in a slot, or NaN; whether it has any in a slot of a metric. */
+double pmfs_gather_cost(const struct pmfs_gather *g, uint32_t context, uint32_t slot);
+bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context);
+/*
+ * Lists all costs. `order` is of the n contexts that have some: they are numbered by it, and
+ * ret_start[n + 1] gets where the costs of each begin. NULL: they are, and stay, as numbered. 0 or
+ * -ENOMEM; the caller frees ret->items.
+ */
+int pmfs_gather_list(const struct pmfs_gather *g, const uint32_t *order, uint32_t n,
+	struct pmfs_filtered_costs *ret, uint32_t *ret_start);
 void pmfs_gather_free(struct pmfs_gather *g);
 
 /* Converts a cost to a value of the profile. */
