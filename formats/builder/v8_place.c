@@ -281,8 +281,11 @@ static void add_samples(struct pm_v8 *t)
 		origin = first;
 	int64_t shift = origin < 0 ? origin : 0; /* times are not negative */
 	pm_rec_origin(t->r, (uint64_t)origin - (uint64_t)shift);
+	enum { AHEAD = 16 }; /* millions of samples are of nodes anywhere in memory */
 	for (size_t i = 0; i < t->n_moments && pm_rec_goes_on(t->r); i++) {
 		uint64_t ns = length_of(t, i);
+		if (i + AHEAD < t->n_moments && t->samples[i + AHEAD] != PM_NONE)
+			__builtin_prefetch(&t->nodes[t->samples[i + AHEAD]].ns, 1);
 		struct pm_v8_node *node = take_moment(t, i, ns);
 		if (node)
 			pm_rec_sample(t->r, t->thread, (uint64_t)t->times[i] - (uint64_t)shift, ns,
