@@ -62,7 +62,8 @@ function sourceLines(data, { sites, evals: texts, names }, g, top) {
   }
   const name = i => start.columns[i].name, cellOf = (line, i) => `${files()}lines.csv|${known.get(line).row}|${name(i)}`;
   const all = data.costs, used = i => i >= 0 && all.some(([, , cells]) => cells[i] !== null);
-  const others = start.columns.map((c, i) => i).filter(i => start.columns[i].role === "count" && i !== column && used(i)).slice(0, 3);
+  const those = is => start.columns.map((c, i) => i).filter(i => is(start.columns[i]) && i !== column && used(i));
+  const others = [...those(c => c.role === "count").slice(0, 3), ...those(c => c.derived && c.role === "excl").slice(-2)];
   const sum = below => below.reduce((total, c) => c.cells[inCalls] === null ? total : (total || 0) + c.cells[inCalls], null);
   const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
   const site = row => JSON.stringify({ file: data.path, line: row.line });
@@ -70,7 +71,7 @@ function sourceLines(data, { sites, evals: texts, names }, g, top) {
     { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: innerWidth > 1500 ? "13em" : "10.8em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; },
       heat: row => { const c = known.get(row.line); return c && hottest ? value(hottest) > 0 && (c.cells[column] || 0) / value(hottest) : 0; } },
     used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: isNarrow() ? "7.5em" : "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
-    ...others.map(i => ({ title: countName(i), hint: name(i), number: true, width: isNarrow() ? "4.6em" : "7.6em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
+    ...others.map(i => ({ title: start.columns[i].derived ? start.columns[i].metric : countName(i), hint: start.columns[i].derived ? `${name(i)}: ${start.columns[i].derived}` : name(i), number: true, width: isNarrow() ? "4.6em" : "7.6em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
     inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of all calls on this line, added up; a call within another one of this line counts in both: callers.csv`, number: true, width: isNarrow() ? "6em" : "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
     { title: "line", number: true, width: isNarrow() ? "3.6em" : "4.5em", cell: row => { const f = data.text && known.has(row.line) && named(known.get(row.line).fn), told = h("span", { class: "where", title: f ? `${f.name}: callers and callees` : null }, row.line ? String(row.line) : ""); return f ? link({ view: "functions", fn: f.number }, told) : told; } },
     { title: fileName(data.path), hint: data.path, cell: row => {
