@@ -280,17 +280,17 @@ struct flat_part {
 	struct pm_edges edges;
 	struct pm_cycles cycles;
 	struct pm_edge *list;
-	double *edge_values, *function_values;
+	pm_number *edge_values, *function_values;
 	uint32_t *members, *first;
 };
 
-static double value_at(const struct pm_rec_opened *o, uint32_t context, uint32_t metric)
+static pm_number value_at(const struct pm_rec_opened *o, uint32_t context, uint32_t metric)
 {
 	const struct pm_rec_whole *w = &o->whole;
 	const union pm_rec_number *v = &w->sums[metric][context];
 	if (!pm_rec_is_known(&o->recording, context, metric))
 		return NAN;
-	return w->real[metric] ? v->f : (double)v->i;
+	return w->real[metric] ? v->f : (pm_number)v->i;
 }
 
 static bool is_count(const struct pm_rec_opened *o, uint32_t metric)
@@ -300,7 +300,7 @@ static bool is_count(const struct pm_rec_opened *o, uint32_t metric)
 
 /* The call edge that a context is, and its row of values. */
 static void fill_edge(
-	const struct pm_rec_opened *o, uint32_t context, struct pm_edge *edge, double *values)
+	const struct pm_rec_opened *o, uint32_t context, struct pm_edge *edge, pm_number *values)
 {
 	const struct pm_tree *tree = o->whole.tree;
 	uint32_t site = tree->parent[context], caller = site;
@@ -322,7 +322,7 @@ static void fill_edge(
 }
 
 /* Costs of functions are those of their contexts at the top, their calls those of all edges. */
-static void fill_functions(const struct pm_rec_opened *o, double *values)
+static void fill_functions(const struct pm_rec_opened *o, pm_number *values)
 {
 	const struct pm_tree *tree = o->whole.tree;
 	uint32_t n = o->whole.metrics.n;
@@ -334,7 +334,8 @@ static void fill_functions(const struct pm_rec_opened *o, double *values)
 		uint32_t function = pm_tree_frame(tree, i)->function;
 		for (uint32_t k = 0; k < n && function != PM_NONE; k++) {
 			uint32_t metric = o->whole.metric_list[k].id;
-			double *to = &values[(size_t)function * n + k], v = value_at(o, i, metric);
+			pm_number *to = &values[(size_t)function * n + k],
+				  v = value_at(o, i, metric);
 			if (is_count(o, metric))
 				*to = v > 0 ? (isnan(*to) ? v : *to + v) : *to;
 			else if (tree->parent[i] == PM_NONE)
@@ -395,8 +396,8 @@ static int flat_fill(void *owner, void *built, struct pm_error *err)
 		part->edges.n += tree->parent[i] != PM_NONE &&
 			pm_tree_frame(tree, i)->kind == PM_KIND_FUNCTION;
 	part->list = malloc(((size_t)part->edges.n + 1) * sizeof(*part->list));
-	part->edge_values = malloc(((size_t)part->edges.n * n + 1) * sizeof(double));
-	part->function_values = malloc(((size_t)tree->n_functions * n + 1) * sizeof(double));
+	part->edge_values = malloc(((size_t)part->edges.n * n + 1) * sizeof(pm_number));
+	part->function_values = malloc(((size_t)tree->n_functions * n + 1) * sizeof(pm_number));
 	part->first = calloc((size_t)r->n_circles + 1, sizeof(*part->first));
 	part->members = malloc((r->n_functions + 1) * sizeof(*part->members));
 	if (!part->list || !part->edge_values || !part->function_values || !part->first ||

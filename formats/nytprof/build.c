@@ -127,16 +127,16 @@ static int build_calls(struct nytp_building *b)
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
-static double *cells_new(size_t n)
+static pm_number *cells_new(size_t n)
 {
 	size_t count = n * NYTP_N_METRICS;
-	double *cells = malloc((count + 1) * sizeof(*cells));
+	pm_number *cells = malloc((count + 1) * sizeof(*cells));
 	for (size_t i = 0; cells && i < count; i++)
 		cells[i] = NAN;
 	return cells;
 }
 
-static void add_cost(double *cell, double value)
+static void add_cost(pm_number *cell, double value)
 {
 	if (!isnan(value))
 		*cell = isnan(*cell) ? value : *cell + value;
@@ -186,8 +186,8 @@ static int sum_functions(struct nytp_building *b)
 		uint32_t function = pm_tree_frame(tree, i)->function;
 		if (function == PM_NONE)
 			continue;
-		const double *from = &b->m->run[(size_t)i * NYTP_N_METRICS];
-		double *to = &b->m->functions[(size_t)function * NYTP_N_METRICS];
+		const pm_number *from = &b->m->run[(size_t)i * NYTP_N_METRICS];
+		pm_number *to = &b->m->functions[(size_t)function * NYTP_N_METRICS];
 		add_cost(&to[NYTP_EXCL], from[NYTP_EXCL]);
 		add_cost(&to[NYTP_CALLS], from[NYTP_CALLS]);
 		if (i >= until[function]) {
@@ -200,12 +200,12 @@ static int sum_functions(struct nytp_building *b)
 }
 
 /* The stored costs of the calls of each function, from the tables of call places. */
-static double *sum_flows(struct nytp_building *b)
+static pm_number *sum_flows(struct nytp_building *b)
 {
-	double *stored = cells_new(b->m->tree->n_functions);
+	pm_number *stored = cells_new(b->m->tree->n_functions);
 	for (size_t i = 0; stored && i < b->n_flows; i++) {
 		const struct nytp_flow *flow = &b->flows[i];
-		double *to = &stored[(size_t)b->function[flow->callee] * NYTP_N_METRICS];
+		pm_number *to = &stored[(size_t)b->function[flow->callee] * NYTP_N_METRICS];
 		add_cost(&to[NYTP_INCL], flow->incl);
 		add_cost(&to[NYTP_EXCL], flow->excl);
 		add_cost(&to[NYTP_CALLS], (double)flow->calls);
@@ -222,7 +222,7 @@ static double known(double value)
  * If DB::enable_profile(FILE) begins a new file, the process keeps adding to its table of callers:
  * the table of the last file then covers the whole process, and its calls do not.
  */
-static void compare_calls(struct nytp_building *b, const double *stored)
+static void compare_calls(struct nytp_building *b, const pm_number *stored)
 {
 	struct nytp_model *m = b->m;
 	double most = 0;
@@ -251,7 +251,7 @@ static void compare_calls(struct nytp_building *b, const double *stored)
 static int costs_of_functions(struct nytp_building *b, bool calls)
 {
 	struct nytp_model *m = b->m;
-	double *stored = sum_flows(b);
+	pm_number *stored = sum_flows(b);
 	if (!stored)
 		return -ENOMEM;
 	if (!calls) {
@@ -272,11 +272,11 @@ static int costs_of_functions(struct nytp_building *b, bool calls)
 static void costs_of_statements(struct nytp_model *m)
 {
 	for (uint64_t i = 0; i < m->line_list.n; i++) {
-		const double *from = &m->line_values[i * NYTP_N_METRICS];
+		const pm_number *from = &m->line_values[i * NYTP_N_METRICS];
 		uint32_t function = m->lines[i].function;
 		if (function == PM_NONE)
 			continue;
-		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
+		pm_number *to = &m->functions[(size_t)function * NYTP_N_METRICS];
 		add_cost(&to[NYTP_STATEMENTS], from[NYTP_STATEMENTS]);
 		add_cost(&to[NYTP_STATEMENTS_NS], from[NYTP_STATEMENTS_NS]);
 		m->times_statements |= !isnan(from[NYTP_STATEMENTS_NS]);
@@ -287,7 +287,7 @@ static void costs_of_statements(struct nytp_model *m)
 static int costs_of_threads(struct nytp_building *b, bool calls)
 {
 	uint32_t n = b->threads->list.n;
-	double *totals = b->m->thread_totals = malloc(((size_t)n + 1) * sizeof(*totals));
+	pm_number *totals = b->m->thread_totals = malloc(((size_t)n + 1) * sizeof(*totals));
 	if (!totals)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)

@@ -126,7 +126,7 @@ static void edge_fill(struct nytp_building *b, const struct nytp_flow *flow, uin
 		.caller = caller_known ? b->function[flow->caller] : PM_NONE,
 		.file = flow->file,
 		.line = flow->line};
-	double *values = &m->edge_values[i * NYTP_N_METRICS];
+	pm_number *values = &m->edge_values[i * NYTP_N_METRICS];
 	values[NYTP_INCL] = values[NYTP_EXCL] = 0;
 	values[NYTP_STATEMENTS] = values[NYTP_STATEMENTS_NS] = NAN;
 }
@@ -143,14 +143,14 @@ int nytp_build_edges(struct nytp_building *b)
 		const struct nytp_flow *flow = &b->flows[i];
 		if (i == 0 || !same_edge(flow, flow - 1))
 			edge_fill(b, flow, n++);
-		double *values = &m->edge_values[(n - 1) * NYTP_N_METRICS];
+		pm_number *values = &m->edge_values[(n - 1) * NYTP_N_METRICS];
 		m->edges[n - 1].calls += flow->calls;
 		values[NYTP_INCL] += flow->incl;
 		values[NYTP_EXCL] += flow->excl;
 		values[NYTP_CALLS] = (double)m->edges[n - 1].calls;
 	}
 	for (uint64_t i = 0; i < n; i++) {
-		double *values = &m->edge_values[i * NYTP_N_METRICS];
+		pm_number *values = &m->edge_values[i * NYTP_N_METRICS];
 		values[NYTP_INCL] = round(values[NYTP_INCL]);
 		values[NYTP_EXCL] = round(values[NYTP_EXCL]);
 	}

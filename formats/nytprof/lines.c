@@ -205,7 +205,7 @@ static int fill(struct nytp_building *b, const struct spots *spots, struct sweep
 		return -ENOMEM;
 	for (size_t i = 0; i < spots->n; i++) {
 		const struct spot *spot = &spots->items[i];
-		double *values = &m->line_values[i * NYTP_N_METRICS];
+		pm_number *values = &m->line_values[i * NYTP_N_METRICS];
 		const struct extent *in = extent_at(sweep, spot->file, spot->line);
 		uint32_t function = in ? nytp_function_of(b, in->sub) : PM_NONE;
 		if (in && function == NYTP_NONE)

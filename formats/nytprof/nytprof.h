@@ -325,7 +325,7 @@ struct nytp_threads {
 	struct pm_thread *threads;
 	struct pm_identity *identities;
 	int64_t *statements;            /* by thread */
-	double *statements_ns;          /* their time */
+	pm_number *statements_ns;       /* their time */
 	const struct nytp_file **files; /* by thread: its first occurrence */
 	struct pm_map by_pid;
 };
@@ -344,14 +344,14 @@ void nytp_threads_done(struct nytp_threads *t);
 struct nytp_model {
 	struct pm_tree *tree;
 	uint32_t *function_of; /* of the tree, by name; NYTP_NONE: none */
-	double *run;           /* by context */
-	double *functions;     /* by function */
+	pm_number *run;        /* by context */
+	pm_number *functions;  /* by function */
 	struct pm_costs costs;
 	struct pm_edge *edges;
-	double *edge_values;
+	pm_number *edge_values;
 	struct pm_edges edge_list;
 	struct pm_line *lines;
-	double *line_values;
+	pm_number *line_values;
 	struct pm_lines line_list;
 	struct pm_eval *evals, *joined;
 	struct pm_evals eval_list;
@@ -365,8 +365,9 @@ struct nytp_model {
 		uint64_t name_in_tree, name_in_callers;
 		double tree_ns, callers_ns; /* total exclusive time */
 	} differ;
-	double *thread_totals; /* by thread: inclusive time if the tree is made of edges, else NaN
-				*/
+	pm_number
+		*thread_totals; /* by thread: inclusive time if the tree is made of edges, else NaN
+				 */
 };
 
 /* ---- reading ---- */

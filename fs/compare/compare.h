@@ -44,7 +44,7 @@ struct pmfs_union {
 	uint32_t n_columns;
 	const char *const
 		*columns; /* exclusive cost of the primary quantity first, then inclusive */
-	const double *base, *other; /* n_columns cells per context: means; NaN: none */
+	const pm_number *base, *other; /* n_columns cells per context: means; NaN: none */
 };
 
 /* Built on the first call; lives as long as the profile, which was made by pmfs_compare_new. */

@@ -283,19 +283,19 @@ struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 {
 	const struct pmfs_cost *k = &costs->costs[cost];
 	bool both = k->has[PMFS_BASE] && k->has[PMFS_OTHER];
-	double base = k->has[PMFS_BASE] ? pair->value[PMFS_BASE] : NAN;
-	double value = k->has[PMFS_OTHER] ? pair->value[PMFS_OTHER] : NAN;
+	pm_number base = k->has[PMFS_BASE] ? pair->value[PMFS_BASE] : NAN;
+	pm_number value = k->has[PMFS_OTHER] ? pair->value[PMFS_OTHER] : NAN;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		double mean = side == PMFS_BASE ? base : value;
+		pm_number mean = side == PMFS_BASE ? base : value;
 		*cells++ = pmfs_cell(mean);
 		if (pmfs_compare_repeated(costs))
 			*cells++ = pmfs_cell(isnan(mean) ? NAN : pair->stddev[side]);
 	}
 	/* Sums in another order differ in their last digits; counts are exact. */
-	if (fabs(value - base) <= fabs(base) * 0x1p-40 &&
-		(trunc(base) != base || trunc(value) != value))
+	if (fabsl(value - base) <= fabsl(base) * 0x1p-40L &&
+		(truncl(base) != base || truncl(value) != value))
 		value = base;
-	double diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
+	pm_number diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
 	*cells++ = pmfs_cell(both ? diff : NAN);
 	if (has_ratio(costs, k))
 		*cells++ = pmfs_cell(isnan(base) || isnan(value) ? NAN : pmfs_ratio(base, value));
@@ -320,8 +320,8 @@ static void costs_free(void *part)
 	free(k);
 }
 
-double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
-	uint32_t cost, double value)
+pm_number pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
+	uint32_t cost, pm_number value)
 {
 	if (!costs->shares || costs->costs[cost].role == PM_ROLE_COUNT)
 		return value;
@@ -716,7 +716,7 @@ bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
 
 struct side_of_row {
 	const struct pmfs_costs *costs;
-	const double *mean; /* NULL: the row of totals */
+	const pm_number *mean; /* NULL: the row of totals */
 	enum pmfs_side side;
 	const struct pm_cell *derived; /* cells of all derived columns so far */
 };
@@ -737,7 +737,7 @@ static double value_of(const void *self, uint32_t leaf)
 }
 
 struct pm_cell *pmfs_compared_derived_cells(const struct pmfs_costs *costs,
-	const double *const mean[PMFS_N_SIDES], struct pm_cell *cells)
+	const pm_number *const mean[PMFS_N_SIDES], struct pm_cell *cells)
 {
 	struct pm_cell *first = cells;
 	for (uint32_t i = 0; i < costs->n_derived; i++, cells += PMFS_DERIVED_CELLS) {

@@ -35,7 +35,7 @@ static unsigned text_place(enum pmfs_compare_part which)
 
 /* `cells` are the values of the run's columns. 0 or -ENOMEM. */
 static int joining_add(
-	struct joining *j, uint32_t run, uint32_t first, uint32_t second, const double *cells)
+	struct joining *j, uint32_t run, uint32_t first, uint32_t second, const pm_number *cells)
 {
 	struct row_key key = {first, second, j->costs->runs[run].side};
 	uint32_t known = (first + 1) << 1 | key.side; /* PM_NONE is 0 */
@@ -320,7 +320,7 @@ static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, s
 	if (r < 0)
 		return r;
 	uint32_t n = c->columns->n;
-	double *cells = malloc(((size_t)n + 1) * sizeof(*cells));
+	pm_number *cells = malloc(((size_t)n + 1) * sizeof(*cells));
 	r = cells ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
 		const struct pmfs_call_edge *call = &c->calls[c->order[i]];
@@ -347,7 +347,7 @@ uint32_t pmfs_table_column(const struct pm_table *table, const char *name)
 }
 
 static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *cells,
-	uint32_t n_cells, const uint32_t *places, const uint32_t key[3], double *numbers)
+	uint32_t n_cells, const uint32_t *places, const uint32_t key[3], pm_number *numbers)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_bytes none = pm_bytes_of("");
@@ -375,7 +375,7 @@ static int read_table(
 		PM_NONE, pmfs_table_column(table, "module"), pmfs_table_column(table, "operation")};
 	struct pm_cell *cells = malloc(((size_t)table->n_columns + 1) * sizeof(*cells));
 	uint32_t *places = malloc(((size_t)n + 1) * sizeof(*places));
-	double *numbers = malloc(((size_t)n + 1) * sizeof(*numbers));
+	pm_number *numbers = malloc(((size_t)n + 1) * sizeof(*numbers));
 	struct pm_rows rows = {.table = NULL};
 	int r = cells && places && numbers ? pm_rows_start(&rows, table, 0, err) : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < n; i++)

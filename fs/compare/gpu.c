@@ -36,7 +36,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	r = cells ? pm_rows_start(&rows, &table, 0, err) : pmfs_compare_no_memory(err);
 	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
 		for (unsigned i = r = 0; i < N_COSTS; i++) {
-			double value =
+			pm_number value =
 				place[i] == PM_NONE ? NAN : pmfs_cell_number(&cells[place[i]]);
 			of->whole[i] += isnan(value) ? 0 : value;
 		}

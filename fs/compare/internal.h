@@ -36,7 +36,7 @@ struct pmfs_compared_run {
 	bool broken;    /* cannot be opened, and is left out */
 	uint32_t *cost; /* by column of its model: index of the cost */
 	uint32_t n_columns;
-	double *whole; /* by quantity; 0 if it has none */
+	pm_number *whole; /* by quantity; 0 if it has none */
 };
 
 enum pmfs_compare_part {
@@ -147,8 +147,8 @@ bool pmfs_quantity_has(const struct pmfs_costs *costs, uint32_t quantity, enum p
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 
 /* A value of the run as shown in tables: the value itself, or its share of the run's total. */
-double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
-	uint32_t cost, double value);
+pm_number pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
+	uint32_t cost, pm_number value);
 
 /* Some side has repetitions, so tables have deviations. */
 static inline bool pmfs_compare_repeated(const struct pmfs_costs *k)
@@ -198,18 +198,18 @@ struct pmfs_joined {
 	const struct pmfs_costs *costs;
 	uint32_t n;
 	struct pmfs_joined_row *rows;
-	double *mean[PMFS_N_SIDES];    /* costs->n per row, of the repetitions; NaN: none */
-	double *squares[PMFS_N_SIDES]; /* see struct pmfs_sample; NULL without repetitions */
-	double *p, *q;                 /* of `own`; NaN: not tested */
+	pm_number *mean[PMFS_N_SIDES];    /* costs->n per row, of the repetitions; NaN: none */
+	pm_number *squares[PMFS_N_SIDES]; /* see struct pmfs_sample; NULL without repetitions */
+	pm_number *p, *q;                 /* of `own`; NaN: not tested */
 	uint32_t own; /* the cost in question: costs->own, or another of its unit if rows lack it */
 	uint32_t *order; /* largest difference of that cost first */
 	uint32_t n_tested, n_changed;
 	struct pmfs_match match; /* of the texts */
 	uint32_t **of;           /* of functions, by run and its identity: a spelling */
 	uint32_t *n_of;
-	uint32_t *row_of; /* of functions: by row of the match; PM_NONE: it has no costs */
-	double **own_of;  /* by run: the kept cost by row; NULL for each if none is kept */
-	uint32_t kept;    /* the cost, or PM_NONE */
+	uint32_t *row_of;   /* of functions: by row of the match; PM_NONE: it has no costs */
+	pm_number **own_of; /* by run: the kept cost by row; NULL for each if none is kept */
+	uint32_t kept;      /* the cost, or PM_NONE */
 };
 
 /* 0 or -ENOMEM; call pmfs_keyed_done in any case. */
@@ -219,8 +219,8 @@ int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t
  * Adds a row of a run, which has `cells` in its own columns. The same `known` is the same key; a
  * new one is a copy of `key`. 0 or -ENOMEM.
  */
-int pmfs_keyed_add(
-	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const double *cells);
+int pmfs_keyed_add(struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key,
+	const pm_number *cells);
 void pmfs_keyed_done(struct pmfs_keyed *k);
 
 /* Fills everything except n, rows and match. `of_key` is the row of each key. 0 or -ENOMEM. */
@@ -250,7 +250,8 @@ bool pmfs_is_change(double base, double other, double whole);
 
 /* A cost on both sides. */
 struct pmfs_pair {
-	double value[PMFS_N_SIDES], stddev[PMFS_N_SIDES];
+	pm_number value[PMFS_N_SIDES];
+	double stddev[PMFS_N_SIDES];
 };
 
 /* Fills the cells of a cost; returns the cell after them. */
@@ -359,7 +360,7 @@ int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, stru
  * row, costs->n a side; NULL: those of the whole. Returns the cell after them.
  */
 struct pm_cell *pmfs_compared_derived_cells(const struct pmfs_costs *costs,
-	const double *const mean[PMFS_N_SIDES], struct pm_cell *cells);
+	const pm_number *const mean[PMFS_N_SIDES], struct pm_cell *cells);
 enum { PMFS_DERIVED_CELLS = 4 }; /* of each: baseline, other side, difference, ratio */
 
 #endif

@@ -21,7 +21,7 @@
 struct pmfs_run_rows {
 	uint32_t n;
 	uint32_t *key;
-	double *cells; /* costs->n per row; NaN = none */
+	pm_number *cells; /* costs->n per row; NaN = none */
 	size_t room_key, room_cells;
 };
 
@@ -33,7 +33,7 @@ int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t
 }
 
 int pmfs_keyed_add(
-	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const double *cells)
+	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const pm_number *cells)
 {
 	const struct pmfs_compared_run *of = &k->costs->runs[run];
 	struct pmfs_run_rows *rows = &k->runs[run];
@@ -46,7 +46,7 @@ int pmfs_keyed_add(
 		return -ENOMEM;
 	if (fresh)
 		memcpy((char *)k->keys + k->n++ * k->size, key, k->size);
-	double *numbers = rows->cells + rows->n * n_costs;
+	pm_number *numbers = rows->cells + rows->n * n_costs;
 	for (size_t i = 0; i < n_costs; i++)
 		numbers[i] = NAN;
 	for (uint32_t i = 0; i < of->n_columns; i++)
@@ -70,10 +70,11 @@ void pmfs_keyed_done(struct pmfs_keyed *k)
 
 /* Adds up a run's rows, and adds the results to the means of its side. */
 static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
-	const struct pmfs_run_rows *rows, const uint32_t *of_key, double *sums, uint32_t repetition)
+	const struct pmfs_run_rows *rows, const uint32_t *of_key, pm_number *sums,
+	uint32_t repetition)
 {
 	size_t n_costs = j->costs->n, n = j->n * n_costs;
-	double *mean = j->mean[run->side], *squares = j->squares[run->side];
+	pm_number *mean = j->mean[run->side], *squares = j->squares[run->side];
 	for (size_t i = 0; i < n; i++)
 		sums[i] = NAN;
 	for (uint32_t i = 0; i < rows->n; i++)
@@ -96,7 +97,7 @@ static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
 }
 
 /* Keeps the cost of a run that tables of the ensemble show. */
-static int keep_own(struct pmfs_joined *j, uint32_t run, const double *sums)
+static int keep_own(struct pmfs_joined *j, uint32_t run, const pm_number *sums)
 {
 	if (!j->own_of || j->kept == PM_NONE)
 		return 0;
@@ -109,7 +110,7 @@ static int keep_own(struct pmfs_joined *j, uint32_t run, const double *sums)
 static int sum_runs(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key)
 {
 	const struct pmfs_costs *k = j->costs;
-	double *sums = pmfs_cells_new((size_t)j->n * k->n);
+	pm_number *sums = pmfs_cells_new((size_t)j->n * k->n);
 	uint32_t repetition[PMFS_N_SIDES] = {0, 0};
 	if (!sums)
 		return -ENOMEM;
@@ -152,7 +153,7 @@ struct pmfs_sample pmfs_joined_sample(
 	const struct pmfs_joined *j, uint32_t row, uint32_t cost, enum pmfs_side side)
 {
 	size_t at = (size_t)row * j->costs->n + cost;
-	double mean = j->mean[side][at];
+	pm_number mean = j->mean[side][at];
 	struct pmfs_sample s = {.n = j->costs->n_good[side], .mean = isnan(mean) ? 0 : mean};
 	if (j->squares[side])
 		s.squares = j->squares[side][at];
@@ -171,7 +172,7 @@ double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_
  * Whether the row's exclusive cost is large enough for a test. `whole` is the total of a side, or 1
  * if tables have shares.
  */
-static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *whole)
+static bool is_large(const struct pmfs_joined *j, uint32_t row, const pm_number *whole)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		if (pmfs_joined_sample(j, row, j->own, side).mean > TESTED_SHARE * whole[side])
@@ -182,7 +183,7 @@ static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *wh
 static int test_rows(struct pmfs_joined *j)
 {
 	const struct pmfs_costs *k = j->costs;
-	double *tested = pmfs_cells_new(j->n), whole[PMFS_N_SIDES] = {1, 1};
+	pm_number *tested = pmfs_cells_new(j->n), whole[PMFS_N_SIDES] = {1, 1};
 	bool can = j->own != PM_NONE && pmfs_compare_tested(k) && k->costs[j->own].has[PMFS_BASE] &&
 		k->costs[j->own].has[PMFS_OTHER];
 	j->p = pmfs_cells_new(j->n);
@@ -230,7 +231,7 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 
 static int put_in_order(struct pmfs_joined *j)
 {
-	double *size = pmfs_cells_new(j->n);
+	pm_number *size = pmfs_cells_new(j->n);
 	for (uint32_t i = 0; size && j->own != PM_NONE && i < j->n; i++)
 		size[i] = fabs(pmfs_joined_difference(j, i, j->own));
 	j->order = size ? pmfs_order(size, j->n, 1, 0) : NULL;
@@ -283,11 +284,11 @@ void pmfs_joined_free(void *joined)
 
 uint64_t pmfs_joined_bytes(const struct pmfs_joined *j)
 {
-	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(double), functions = 0;
+	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(pm_number), functions = 0;
 	for (uint32_t i = 0; j->n_of && i < j->costs->n_runs; i++)
 		functions += j->n_of[i];
 	return sizeof(*j) + (pmfs_compare_repeated(j->costs) ? 4 : 2) * cells +
-		j->n * (sizeof(*j->rows) + 2 * sizeof(double) + sizeof(uint32_t)) +
+		j->n * (sizeof(*j->rows) + 2 * sizeof(pm_number) + sizeof(uint32_t)) +
 		j->match.arena.total + j->match.n * sizeof(*j->match.spellings) +
 		j->match.n_members * sizeof(*j->match.members) + functions * sizeof(**j->of);
 }

@@ -7,11 +7,14 @@
 
 #include "formats/common/sort.h"
 
-void pmfs_sample_add(struct pmfs_sample *s, double value)
+void pmfs_sample_add(struct pmfs_sample *s, pm_number value)
 {
-	double before = value - s->mean;
+	double before = (double)(value - s->mean);
 	s->n++;
-	s->mean += before / s->n;
+	if (s->n == 1)
+		s->mean = value;
+	else if (before != 0)
+		s->mean = (double)s->mean + before / s->n;
 	s->squares += before * (value - s->mean);
 }
 
@@ -105,7 +108,7 @@ static int by_p(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-int pmfs_adjust(const double *p, double *q, size_t n)
+int pmfs_adjust(const pm_number *p, pm_number *q, size_t n)
 {
 	struct test *tests = malloc((n + 1) * sizeof(*tests));
 	size_t m = 0;

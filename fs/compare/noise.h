@@ -8,14 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profmount/tree.h"
+
 /* Running mean and variance (Welford): exact if all values are equal. Zeroed = no values. */
 struct pmfs_sample {
 	uint32_t n;
-	double mean;
+	pm_number mean;
 	double squares; /* sum of squared distances from the mean */
 };
 
-void pmfs_sample_add(struct pmfs_sample *s, double value);
+void pmfs_sample_add(struct pmfs_sample *s, pm_number value);
 
 /* Sample variance (n - 1); NaN with fewer than two. */
 double pmfs_sample_variance(const struct pmfs_sample *s);
@@ -39,6 +41,6 @@ double pmfs_incomplete_beta(double a, double b, double x);
  * Adjusted p values: of those with q at most PMFS_FALSE_DISCOVERIES, that share is expected to be
  * noise. A p of NaN means no test, and gives a q of NaN. 0 or -ENOMEM. O(n log n).
  */
-int pmfs_adjust(const double *p, double *q, size_t n);
+int pmfs_adjust(const pm_number *p, pm_number *q, size_t n);
 
 #endif

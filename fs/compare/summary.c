@@ -49,7 +49,7 @@ static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_
 	else
 		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
 	if (pmfs_compare_tested(k))
-		pm_text_printf(out, "  q %-8.2g", j->q[row]);
+		pm_text_printf(out, "  q %-8.2g", (double)j->q[row]);
 	pm_text_str(out, "  ");
 	pmfs_add_cut(out, j->rows[row].text[2], CHANGED_WIDTH);
 	pm_text_char(out, '\n');
@@ -69,7 +69,7 @@ static void add_sides(struct pm_text *out, const struct pmfs_joined *j, uint32_t
 	else
 		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
 	if (pmfs_compare_tested(k))
-		pm_text_printf(out, "  %-8.2g", j->q[row]);
+		pm_text_printf(out, "  %-8.2g", (double)j->q[row]);
 }
 
 static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)

@@ -89,7 +89,7 @@ static struct pm_cell *cost_cells(const struct pmfs_joined *j, uint32_t row, str
 		}
 		cells = pmfs_pair_cells(j->costs, i, &pair, cells);
 	}
-	const double *const mean[PMFS_N_SIDES] = {j->mean[PMFS_BASE] + (size_t)row * j->costs->n,
+	const pm_number *const mean[PMFS_N_SIDES] = {j->mean[PMFS_BASE] + (size_t)row * j->costs->n,
 		j->mean[PMFS_OTHER] + (size_t)row * j->costs->n};
 	return pmfs_compared_derived_cells(j->costs, mean, cells);
 }
@@ -194,7 +194,7 @@ static int totals_columns(struct pm_table *table, struct pm_error *err)
 static int derived_total(const struct pmfs_costs *k, struct pm_rows *rows, struct pm_cell *cells,
 	struct pm_error *err)
 {
-	const double *const totals[PMFS_N_SIDES] = {NULL};
+	const pm_number *const totals[PMFS_N_SIDES] = {NULL};
 	uint64_t i = rows->at - k->n_quantities;
 	while (i > 0 && i < k->n_derived && strcmp(k->derived[i - 1].base, k->derived[i].base) == 0)
 		i++;
@@ -314,7 +314,7 @@ struct pmfs_compared_row pmfs_compared_row(const struct pmfs_compared *c, uint32
 
 double pmfs_compared_of_run(const struct pmfs_compared *c, uint32_t row, uint32_t run)
 {
-	const double *own = c->joined->own_of[run];
+	const pm_number *own = c->joined->own_of[run];
 	return own ? own[row] : NAN;
 }
 

@@ -51,8 +51,8 @@ struct folded {
 	uint32_t n_runs;     /* runs that were added */
 	uint32_t *parent;    /* PM_NONE at the top; parents come before children */
 	uint32_t *key;       /* key of the frame */
-	double *mean;        /* costs->n per node; NaN: no repetition has a value */
-	double *squares;     /* see struct pmfs_sample; NULL without repetitions */
+	pm_number *mean;     /* costs->n per node; NaN: no repetition has a value */
+	pm_number *squares;  /* see struct pmfs_sample; NULL without repetitions */
 	struct pm_map nodes; /* parent + 1, key → node */
 	size_t room_parent, room_key;
 };
@@ -83,9 +83,9 @@ struct folding {
 	const struct pmfs_costs *costs;
 	const struct pmfs_compared_run *run;
 	uint32_t repetition; /* repetitions before this one */
-	double *sums;        /* costs->n per node: of this run */
+	pm_number *sums;     /* costs->n per node: of this run */
 	size_t room_sums, n_sums;
-	double *cells;
+	pm_number *cells;
 };
 
 static int node_at(struct folded *f, uint32_t parent, uint32_t key, uint32_t *ret)
@@ -147,10 +147,10 @@ static int add_costs(struct folding *g, struct pmfs_model *m, uint32_t context, 
 static int grow_means(struct folding *g, uint32_t known)
 {
 	size_t n = (size_t)g->f->n * g->costs->n;
-	double *mean = realloc(g->f->mean, (n + 1) * sizeof(*mean));
+	pm_number *mean = realloc(g->f->mean, (n + 1) * sizeof(*mean));
 	if (mean)
 		g->f->mean = mean;
-	double *squares = realloc(g->f->squares, (n + 1) * sizeof(*squares));
+	pm_number *squares = realloc(g->f->squares, (n + 1) * sizeof(*squares));
 	if (squares)
 		g->f->squares = squares;
 	if (!mean || !squares)
@@ -198,7 +198,7 @@ static int is_left_out(struct folding *g, const struct pmfs_frames *frames, stru
 	r = read_cells(g, m, context, err);
 	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++)
 		if (g->costs->costs[g->run->cost[i]].role != PM_ROLE_INCLUSIVE &&
-			fabs(g->cells[i]) > 0)
+			fabsl(g->cells[i]) > 0)
 			*ret = false;
 	return r;
 }
@@ -560,7 +560,7 @@ static int make_tree(struct building *b)
 {
 	uint32_t n = b->pairing.n, cost = weighing_cost(b->u->costs);
 	struct pm_tree_builder *builder = pm_tree_builder_new();
-	double *weights = pmfs_cells_new(n);
+	double *weights = malloc(((size_t)n + 1) * sizeof(*weights));
 	uint32_t *rank = malloc(((size_t)n + 1) * sizeof(*rank));
 	bool good = builder && weights && rank;
 	b->u->rank = rank;
@@ -671,7 +671,7 @@ static int fill(struct building *b)
 
 static uint64_t bytes_of(const struct pmfs_tree_union *u)
 {
-	uint64_t n = u->tree.n_contexts, cells = n * u->costs->n * sizeof(double);
+	uint64_t n = u->tree.n_contexts, cells = n * u->costs->n * sizeof(pm_number);
 	uint64_t bytes = sizeof(*u) + n * (7 * sizeof(uint32_t) + 1) + 2 * cells;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		bytes += u->squares[side] ? cells : 0;
@@ -775,7 +775,7 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 		struct pmfs_pair pair = union_pair(u, i, k);
 		cells = pmfs_pair_cells(u->costs, k, &pair, cells);
 	}
-	const double *const mean[PMFS_N_SIDES] = {u->mean[PMFS_BASE] + (size_t)i * u->costs->n,
+	const pm_number *const mean[PMFS_N_SIDES] = {u->mean[PMFS_BASE] + (size_t)i * u->costs->n,
 		u->mean[PMFS_OTHER] + (size_t)i * u->costs->n};
 	cells = pmfs_compared_derived_cells(u->costs, mean, cells);
 	pmfs_set_known(cells++, base, 0);

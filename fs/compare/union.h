@@ -85,10 +85,10 @@ struct pmfs_tree_union {
 	struct pm_frame *shown;
 	const struct pmfs_costs *costs;
 	struct pmfs_frames frames;
-	uint8_t *sides;                /* by context */
-	uint32_t *key[PMFS_N_SIDES];   /* by context: its frame on a side, or PM_NONE */
-	double *mean[PMFS_N_SIDES];    /* costs->n per context; NaN: none */
-	double *squares[PMFS_N_SIDES]; /* NULL without repetitions */
+	uint8_t *sides;                   /* by context */
+	uint32_t *key[PMFS_N_SIDES];      /* by context: its frame on a side, or PM_NONE */
+	pm_number *mean[PMFS_N_SIDES];    /* costs->n per context; NaN: none */
+	pm_number *squares[PMFS_N_SIDES]; /* NULL without repetitions */
 	uint32_t **of; /* by run and its context: the context here. PM_NONE: it has none */
 	uint32_t *n_of;
 	struct pmfs_union shared; /* the result for compare.h */

@@ -292,7 +292,7 @@ static int add_value(
 		add_real(to, sign * (double)v->u);
 	to->taken |= sign < 0;
 	if (g->sizes)
-		g->sizes[to - g->amounts] += fabs(pmfs_value_number(v));
+		g->sizes[to - g->amounts] += fabsl(pmfs_value_number(v));
 	return 0;
 }
 

@@ -36,7 +36,7 @@ static void presences_free(struct pmfs_presences *p)
 static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
 	struct pmfs_presence *ret, struct pm_error *err)
 {
-	double *cells = malloc(columns->n * sizeof(*cells) + 1);
+	pm_number *cells = malloc(columns->n * sizeof(*cells) + 1);
 	if (!cells)
 		return pm_error_plain(err, -ENOMEM);
 	int r = pmfs_run_cells(t->model, context, false, cells, err);

@@ -18,7 +18,7 @@ struct pm_edge {
 struct pm_edges {
 	uint64_t n;
 	const struct pm_edge *edges;
-	const double *values; /* n rows of pm_metrics.n cells, metric order; NaN = none */
+	const pm_number *values; /* n rows of pm_metrics.n cells, metric order; NaN = none */
 };
 
 struct pm_line {
@@ -30,7 +30,7 @@ struct pm_line {
 struct pm_lines {
 	uint64_t n;
 	const struct pm_line *lines;
-	const double *values; /* as in pm_edges */
+	const pm_number *values; /* as in pm_edges */
 };
 
 /*
@@ -76,7 +76,7 @@ struct pm_evals {
 struct pm_flat {
 	const struct pm_edges *edges;
 	const struct pm_lines *lines;
-	const double *functions; /* n_functions rows of pm_metrics.n cells, NaN = none */
+	const pm_number *functions; /* n_functions rows of pm_metrics.n cells, NaN = none */
 	const struct pm_statements *statements; /* if time is also measured by statement */
 	const struct pm_evals *evals;
 	const struct pm_cycles *cycles;

@@ -4,6 +4,14 @@
 
 #include "profmount/bytes.h"
 
+/*
+ * A number to calculate with: a cost, or a sum of costs. On x86-64, arm64 and s390x it has integers
+ * up to 2^64 as they are, where a double ends at 2^53: cycles of 1,000 processors in an hour.
+ * NaN, "none", is asked for with isnan() first: to calculate with one, or to compare it with < or
+ * >, takes an x87 unit 100 times as long as a number (docs/decisions/0022).
+ */
+typedef long double pm_number;
+
 #define PM_NONE    UINT32_MAX /* no such index */
 #define PM_NO_TIME UINT64_MAX /* unknown duration or time */
 

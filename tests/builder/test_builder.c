@@ -289,7 +289,7 @@ static uint32_t function_named(const char *name)
 }
 
 /* Cells of a function: inclusive, own, own with lines, calls. */
-static const double *flat_of(const struct pm_flat *flat, const char *name)
+static const pm_number *flat_of(const struct pm_flat *flat, const char *name)
 {
 	const struct pm_metrics *m;
 	profile.ops->metrics(&profile, &m, NULL);

@@ -141,6 +141,38 @@ fn=f
     check("decimals", rows(units, "time_ns_excl", "memory_bytes_excl", "wall_ns_excl", "time_ns_2_excl"), ["1500 -200 30 2000"])
 
 
+def exact():
+    """Whole numbers that a double does not have, as they are and added up: of a graph, and of a tree."""
+    first, second = 2**53 + 1, 2**59 + 1
+    functions, callers, lines, files = run(
+        HEAD + f"""
+fl=a.c
+fn=main
+1 {first}
+cfn=f
+calls=3 1
+2 {second}
+fn=f
+5 {second}
+""", "functions.csv", "callers.csv", "lines.csv", "files.csv")
+    check("functions beyond 2^53", rows(functions, "ir_excl", "ir_incl", "name"), [f"{second} {second} f", f"{first} {first + second} main"])
+    check("edges beyond 2^53", rows(callers, "ir_incl", "callee"), [f"{second} f"])
+    check("lines beyond 2^53", rows(lines, "line", "ir_excl")[:2], [f"5 {second}", f"1 {first}"])
+    check("files beyond 2^53", rows(files, "ir_excl"), [str(first + second)])
+    functions, callers = run(f"main;f {first}\nmain;g;f {second}\nmain;g 2\n", "functions.csv", "callers.csv")
+    check("sums of a tree", rows(functions, "count_excl", "count_incl", "name"),
+          [f"{first + second} {first + second} f", f"2 {second + 2} g", f"0 {first + second + 2} main"])
+    check("edges of a tree", rows(callers, "count_incl", "caller", "callee")[1:],
+          [f"{second + 2} main g", f"{second} g f", f"{first} main f"])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, cost in (("before", first), ("after", second)):
+            with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                file.write(HEAD + f"\nfn=main\n1 {cost}\n")
+        both = [os.path.join(folder, name) for name in ("before", "after")]
+        done = subprocess.run([profmount, "--cat", *both, "--", "compare/after/functions.csv"], capture_output=True, text=True, check=False)
+        check("compared beyond 2^53", rows(done, "ir_excl_base", "ir_excl", "ir_excl_diff"), [f"{first} {second} {second - first}"])
+
+
 def parts():
     """Parts have events of their own, and threads; totals are compared."""
     functions, threads, raw, damaged = run("""# callgrind format
@@ -317,7 +349,7 @@ def folder_of_threads():
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
 
-for case in (graph, files_and_names, numbers, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
+for case in (graph, files_and_names, numbers, exact, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)

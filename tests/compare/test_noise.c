@@ -86,7 +86,7 @@ static void test_welch_is_students(void **state)
 
 static void test_false_discoveries(void **state)
 {
-	double p[] = {0.9, 0.01, NAN, 0.02, 0.03}, q[5];
+	pm_number p[] = {0.9, 0.01, NAN, 0.02, 0.03}, q[5];
 	assert_int_equal(pmfs_adjust(p, q, 5), 0);
 	assert_near(q[0], 0.9, 1e-15);
 	assert_near(q[1], 0.04, 1e-15);

@@ -101,8 +101,8 @@ static void assert_contexts(struct fake *base, struct fake *other, const char *w
 	assert_int_equal(pmfs_compare_contexts(p.profile, &u, NULL), 0);
 	for (uint32_t i = 0; i < u->tree->n_contexts; i++) {
 		const struct pm_frame *frame = pm_tree_frame(u->tree, i);
-		pm_text_printf(&got, "%u %g %g ", u->tree->depth[i], u->base[2 * i + 1],
-			u->other[2 * i + 1]);
+		pm_text_printf(&got, "%u %g %g ", u->tree->depth[i], (double)u->base[2 * i + 1],
+			(double)u->other[2 * i + 1]);
 		pm_text_bytes(&got, u->tree->texts[frame->name]);
 		pm_text_char(&got, '\n');
 	}

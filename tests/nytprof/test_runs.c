@@ -47,7 +47,7 @@ static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
 	/* What the file has no calls of costs nothing: functions add up to the tree. */
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
 	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
-	const double *costs = flat->functions;
+	const pm_number *costs = flat->functions;
 	for (uint32_t i = 0; i < tree->n_functions; i++)
 		sum += costs[i * 5 + 1] == costs[i * 5 + 1] ? costs[i * 5 + 1] : 0;
 	assert_true(sum == 2000);

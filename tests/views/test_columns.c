@@ -199,7 +199,7 @@ static void test_what_leads_comes_first_and_orders_siblings(void **state)
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
 		const struct pmfs_columns *c;
 		struct pm_text got = {.p = NULL};
-		double cells[6];
+		pm_number cells[6];
 		const struct pm_tree *tree;
 		if (rows[i].wish)
 			assert_int_equal(pmfs_model_lead_with(m, rows[i].wish, NULL), 0);
@@ -213,7 +213,7 @@ static void test_what_leads_comes_first_and_orders_siblings(void **state)
 			pm_text_printf(
 				&got, "%u|%u", pm_tree_number(tree, context), tree->depth[context]);
 			for (unsigned k = 0; k < 6; k++)
-				pm_text_printf(&got, "|%.0f", cells[k]);
+				pm_text_printf(&got, "|%.0Lf", cells[k]);
 			pm_text_char(&got, '\n');
 		}
 		pm_text_char(&got, '\0');

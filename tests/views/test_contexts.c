@@ -157,7 +157,7 @@ static void test_context_has_its_values_by_metric_thread_and_as_stored(void **st
 		"3|11|1\n1|10|9007199254740993\n3|10|8\n");
 	assert_view(m, PMFS_PLACE_CONTEXT, "threads.csv", context,
 		"thread_id|time_ns_excl|time_ns_incl|path\n"
-		"10||9007199254740992|threads/rank=0/thread=0\n"
+		"10||9007199254740993|threads/rank=0/thread=0\n"
 		"11|||threads/rank=1/thread=0\n");
 	assert_view(m, PMFS_PLACE_CONTEXT, "threads.csv", pm_tree_find(tree, 9),
 		"thread_id|time_ns_excl|time_ns_incl|path\n");

@@ -121,8 +121,8 @@ static void test_modules_and_files_add_functions_up(void **state)
  */
 static void test_statements_are_those_of_lines(void **state)
 {
-	static const double functions[3][3] = {{45, 90, 1}, {NAN, 80, 2}, {45, 70, 4}};
-	static const double values[4][3] = {
+	static const pm_number functions[3][3] = {{45, 90, 1}, {NAN, 80, 2}, {45, 70, 4}};
+	static const pm_number values[4][3] = {
 		{NAN, NAN, 1}, {NAN, NAN, 2}, {NAN, NAN, 4}, {NAN, NAN, 8}};
 	static const struct pm_statements statements = {.metric = 2, .whole_ns = 15};
 	struct fake *f = fake_with_recursion();
@@ -157,7 +157,7 @@ static void test_statements_are_those_of_lines(void **state)
 /* The file b.c stands for 5 texts that are not told apart. */
 static void test_rows_say_how_many_texts_they_join(void **state)
 {
-	static const double values[2][2] = {{NAN, 1}, {NAN, 2}};
+	static const pm_number values[2][2] = {{NAN, 1}, {NAN, 2}};
 	struct fake *f = fake_with_recursion();
 	uint32_t a = f->functions[0].file, b = f->functions[2].file;
 	const struct pm_line lines[] = {{a, 1, 0}, {b, 3, 2}};
@@ -336,14 +336,14 @@ static void test_function_directory_tells_about_one_function(void **state)
 
 static void test_native_costs_replace_sums_over_contexts(void **state)
 {
-	static const double functions[] = {1, 2, 30, 40, 5, NAN};
+	static const pm_number functions[] = {1, 2, 30, 40, 5, NAN};
 	static const struct pm_edge edges[] = {
 		{.caller = 0, .callee = 1, .file = 0, .line = 0, .calls = 7},
 		{.caller = PM_NONE, .callee = 0, .calls = 0},
 	};
-	static const double edge_values[] = {3, NAN, 90, 10};
+	static const pm_number edge_values[] = {3, NAN, 90, 10};
 	static const struct pm_line lines[] = {{0, 5, 1}, {0, 6, PM_NONE}};
-	static const double line_values[] = {NAN, 1, NAN, 2};
+	static const pm_number line_values[] = {NAN, 1, NAN, 2};
 	struct fake *f = fake_with_time();
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
@@ -416,7 +416,7 @@ static void test_source_says_whom_its_lines_call(void **state)
 		.file = pm_bytes_of("a.pl"),
 		.doc = {.kind = PM_DOC_BYTES, .bytes = pm_bytes_of("one\ntwo\nthree\n")}};
 	struct pm_edge edges[CALLEES + 2];
-	double values[(CALLEES + 2) * METRICS];
+	pm_number values[(CALLEES + 2) * METRICS];
 	static char names[CALLEES][8];
 	struct pm_error err = {.code = 0};
 	struct pm_text t = {.p = NULL};

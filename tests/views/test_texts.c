@@ -262,7 +262,7 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 	struct fake *f = fake_with_time();
 	const struct pm_line lines[] = {{fake_text(f, "/src/main.pl"), 5, PM_NONE},
 		{fake_text(f, "/src/main.pl"), 9, PM_NONE}};
-	static const double values[] = {NAN, 500, NAN, 1500};
+	static const pm_number values[] = {NAN, 500, NAN, 1500};
 	static struct pm_statements two = {.whole_ns = 2000, .outside_ns = 1500};
 	fake_thread(f, 0, 0);
 	f->lines = (struct pm_lines){2, lines, values};

@@ -72,7 +72,7 @@ static void test_totals_are_of_the_top_or_of_own_costs(void **state)
 /* Statements are counted by function and thread only. */
 static void test_what_contexts_lack_is_summed_over_threads(void **state)
 {
-	static const double functions[1][3] = {{100, 100, 7}};
+	static const pm_number functions[1][3] = {{100, 100, 7}};
 	const struct pmfs_totals *w;
 	struct fake *f = fake_with_time();
 	uint32_t statements = fake_metric(f, PM_ROLE_COUNT, 1, "statements", "");
@@ -105,7 +105,7 @@ static void test_only_exclusive_costs_add_up_where_inclusive_ones_overlap(void *
 {
 	const struct pmfs_totals *w;
 	struct fake *f = fake_that_overlaps("calls");
-	double cells[2];
+	pm_number cells[2];
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_totals(m, &w, NULL), 0);
 	assert_true(w->of[0] == 100 && w->of[1] == 100);

@@ -376,8 +376,8 @@ int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks 
 struct types {
 	uint32_t n;
 	uint32_t *columns;
-	double *cells, *below; /* of one context; by depth, the sums of what is below */
-	double *merged;        /* by depth, own costs below the last level that is shown */
+	pm_number *cells, *below; /* of one context; by depth, the sums of what is below */
+	pm_number *merged;        /* by depth, own costs below the last level that is shown */
 	int64_t *costs;
 };
 
@@ -422,10 +422,10 @@ static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_
 	const struct pmfs_stacks *s = w->stacks;
 	const struct pm_tree *tree = s->tree;
 	for (uint32_t i = tree->n_contexts; i-- > 0 && !w->profile.failed;) {
-		double *here = t->below + (size_t)tree->depth[i] * t->n, *below = here + t->n;
+		pm_number *here = t->below + (size_t)tree->depth[i] * t->n, *below = here + t->n;
 		uint32_t shown = tree->depth[s->shown[i]];
 		bool merges = s->is_cut && tree->depth[i] - shown > PARTS;
-		double *merged = t->merged + (size_t)(merges ? shown : tree->depth[i]) * t->n;
+		pm_number *merged = t->merged + (size_t)(merges ? shown : tree->depth[i]) * t->n;
 		bool costs = false;
 		int r = pmfs_run_cells(m, i, false, t->cells, err);
 		if (r < 0)

@@ -171,7 +171,7 @@ int pmfs_derive(const struct pm_metrics *metrics, const struct pmfs_definitions 
 
 struct row {
 	const struct pmfs_columns *columns;
-	const double *numbers;
+	const pm_number *numbers;
 	const struct pm_cell *derived;
 };
 
@@ -183,18 +183,18 @@ static double value_of(const void *self, uint32_t leaf)
 }
 
 void pmfs_derived_cells(
-	const struct pmfs_columns *c, const double *numbers, struct pm_cell *derived)
+	const struct pmfs_columns *c, const pm_number *numbers, struct pm_cell *derived)
 {
 	struct row row = {c, numbers, derived};
 	for (uint32_t i = 0; i < c->n_derived; i++)
 		derived[i] = pmfs_cell(pm_formula_value(&c->derived[i].formula, value_of, &row));
 }
 
-double pmfs_cell_number(const struct pm_cell *cell)
+pm_number pmfs_cell_number(const struct pm_cell *cell)
 {
 	return cell->kind == PM_CELL_F64    ? cell->f
-		: cell->kind == PM_CELL_U64 ? (double)cell->u
-		: cell->kind == PM_CELL_I64 ? (double)cell->i
+		: cell->kind == PM_CELL_U64 ? (pm_number)cell->u
+		: cell->kind == PM_CELL_I64 ? (pm_number)cell->i
 					    : NAN;
 }
 

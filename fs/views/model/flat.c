@@ -8,7 +8,7 @@
 #include "formats/common/sort.h"
 #include "profmount/limits.h"
 
-void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer)
+void pmfs_add_cells(const struct pmfs_columns *c, pm_number *to, const pm_number *cells, bool outer)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (outer || c->columns[i].role != PM_ROLE_INCLUSIVE)
@@ -18,9 +18,11 @@ void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cell
 int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
 {
 	size_t n_columns = s->columns->n;
-	size_t size = (n_columns ? n_columns : 1) * sizeof(*s->cells);
-	if (s->n >= PM_LIMIT_ITEMS || pm_list_room(&s->cells, s->n, &s->room_cells, size) < 0 ||
-		(s->to_be_tidied && pm_list_room(&s->taken, s->n, &s->room_taken, size) < 0) ||
+	size_t n = n_columns ? n_columns : 1;
+	if (s->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&s->cells, s->n, &s->room_cells, n * sizeof(*s->cells)) < 0 ||
+		(s->to_be_tidied &&
+			pm_list_room(&s->taken, s->n, &s->room_taken, n * sizeof(*s->taken)) < 0) ||
 		pm_list_room(&s->until, s->n, &s->room_until, sizeof(*s->until)) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_columns; i++) {
@@ -36,7 +38,7 @@ int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
 void pmfs_sums_tidy(struct pmfs_sums *s)
 {
 	for (size_t i = 0; i < (size_t)s->n * s->columns->n; i++)
-		if (fabs(s->cells[i]) <= 1e-11 * s->taken[i])
+		if (!isnan(s->cells[i]) && fabs((double)s->cells[i]) <= 1e-11 * s->taken[i])
 			s->cells[i] = 0;
 }
 
@@ -57,15 +59,15 @@ uint32_t pmfs_tree_height(const struct pm_tree *tree)
 }
 
 void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
-	const double *values, double *cells)
+	const pm_number *values, pm_number *cells)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		cells[i] = c->columns[i].flat ? values[c->columns[i].flat - metrics->metrics] : NAN;
 }
 
-double *pmfs_cells_new(size_t n)
+pm_number *pmfs_cells_new(size_t n)
 {
-	double *cells = calloc(n + 1, sizeof(*cells));
+	pm_number *cells = calloc(n + 1, sizeof(*cells));
 	for (size_t i = 0; cells && i < n; i++)
 		cells[i] = NAN;
 	return cells;
@@ -84,7 +86,7 @@ static int heavier_first(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32_t column)
+uint32_t *pmfs_order(const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column)
 {
 	struct weighed *weighed = malloc(((size_t)n + 1) * sizeof(*weighed));
 	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));

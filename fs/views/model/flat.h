@@ -6,18 +6,27 @@
 
 #include "fs/views/model/model.h"
 
-/* Adds a number to a cell; NaN means no value. */
-static inline void pmfs_add(double *cell, double value)
+/*
+ * Adds a number to a cell; NaN means no value. What doubles can be exact about is added as doubles:
+ * fractions, so that their last digits are the same on every machine.
+ */
+static inline void pmfs_add(pm_number *cell, pm_number value)
 {
-	if (!isnan(value))
-		*cell = isnan(*cell) ? value : *cell + value;
+	if (isnan(value))
+		return;
+	double a = (double)*cell, b = (double)value;
+	if (isnan(a))
+		*cell = value;
+	else
+		*cell = a == *cell && b == value && fabs(a + b) < 0x1p53 ? a + b : *cell + value;
 }
 
 /*
  * Adds a context's cells; inclusive ones only if `outer`, because they are otherwise included in an
  * outer context.
  */
-void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer);
+void pmfs_add_cells(
+	const struct pmfs_columns *c, pm_number *to, const pm_number *cells, bool outer);
 
 /*
  * Rows that are found one by one while contexts are added up. All fields except the first two are
@@ -27,9 +36,9 @@ struct pmfs_sums {
 	const struct pmfs_columns *columns;
 	bool to_be_tidied; /* see pmfs_sums_tidy */
 	uint32_t n;
-	double *cells;   /* columns->n per row */
-	double *taken;   /* by cell: the sum of subtracted values; only for pmfs_sums_tidy */
-	uint32_t *until; /* row → end of the last outermost subtree */
+	pm_number *cells; /* columns->n per row */
+	double *taken;    /* by cell: the sum of subtracted values; only for pmfs_sums_tidy */
+	uint32_t *until;  /* row → end of the last outermost subtree */
 	size_t room_cells, room_taken, room_until;
 };
 
@@ -46,16 +55,16 @@ uint32_t pmfs_tree_height(const struct pm_tree *tree);
 
 /* Converts a row of stored values by metric (as in pm_edges.values) to cells by column. */
 void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
-	const double *values, double *cells);
+	const pm_number *values, pm_number *cells);
 
 /* `n` cells without a value, to be freed; NULL if out of memory. */
-double *pmfs_cells_new(size_t n);
+pm_number *pmfs_cells_new(size_t n);
 
 /*
  * The rows 0 … n - 1 ordered by a column of `cells`, highest first, rows without a value last, ties
  * by number. `column` PM_NONE: unordered. To be freed; NULL if out of memory.
  */
-uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32_t column);
+uint32_t *pmfs_order(const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column);
 
 /* The column by which flat tables are ordered: the primary exclusive cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);

@@ -273,7 +273,7 @@ static int place_contexts(struct building *b)
 /* ---- costs outside functions ---- */
 
 static int has_own_cost(
-	struct pmfs_model *m, uint32_t context, double *cells, bool *ret, struct pm_error *err)
+	struct pmfs_model *m, uint32_t context, pm_number *cells, bool *ret, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
@@ -281,7 +281,8 @@ static int has_own_cost(
 	if (r < 0 || (r = pmfs_run_cells(m, context, true, cells, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < c->n; i++)
-		*ret |= c->columns[i].role == PM_ROLE_EXCLUSIVE && fabs(cells[i]) > 0;
+		*ret |= c->columns[i].role == PM_ROLE_EXCLUSIVE && !isnan(cells[i]) &&
+			cells[i] != 0;
 	return 0;
 }
 
@@ -290,7 +291,7 @@ static int has_own_cost(
  * backwards, so that parts are known before their context; PMFS_OF_OUTER marks them meanwhile.
  */
 static int find_unknown_calls(
-	struct pmfs_model *m, struct building *b, double *cells, struct pm_error *err)
+	struct pmfs_model *m, struct building *b, pm_number *cells, struct pm_error *err)
 {
 	uint32_t *of = b->part->of;
 	for (uint32_t i = b->tree->n_contexts; i-- > 0;) {
@@ -340,7 +341,7 @@ static int build_all(struct pmfs_model *m, struct building *b, struct pm_error *
 	b->part->same = malloc(((size_t)b->tree->n_functions + 1) * sizeof(uint32_t));
 	b->part->of = malloc(((size_t)b->tree->n_contexts + 1) * sizeof(uint32_t));
 	b->looks = calloc((size_t)b->tree->n_texts + 1, sizeof(*b->looks));
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (b->of_frame)
 		memset(b->of_frame, 0xff, n_frames * sizeof(*b->of_frame)); /* PM_NONE */
 	if (!b->of_frame || !b->part->same || !b->part->of || !b->looks || !cells ||

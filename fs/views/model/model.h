@@ -6,6 +6,8 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 #define PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 
+#include <math.h>
+
 #include "formats/common/formula.h"
 #include "formats/common/tap.h"
 #include "formats/common/text.h"
@@ -238,7 +240,7 @@ int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value 
  * columns->n items. With `flat`, the values for flat tables and exports.
  */
 int pmfs_run_cells(
-	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
+	struct pmfs_model *m, uint32_t context, bool flat, pm_number *cells, struct pm_error *err);
 
 /*
  * Those that are shown, as cells, which are exact even for integers that do not fit into a double,
@@ -256,13 +258,13 @@ int pmfs_run_row_with_self(
  * there are such: as they are in formats that have none.
  */
 int pmfs_run_self_cells(
-	struct pmfs_model *m, uint32_t context, double *cells, struct pm_error *err);
+	struct pmfs_model *m, uint32_t context, pm_number *cells, struct pm_error *err);
 
 /*
  * Sets a cell of a _self column, which has the stored value or none: `own` is the exclusive cost of
  * the context in flat tables, `nested` that of the contexts nested in it; NaN: none.
  */
-void pmfs_set_self(struct pm_cell *cell, double own, double nested);
+void pmfs_set_self(struct pm_cell *cell, pm_number own, pm_number nested);
 
 /* The place of a metric's values in a row of metric columns and _self columns, or PM_NONE. */
 uint32_t pmfs_place_of(const struct pmfs_columns *c, uint32_t metric_id);
@@ -276,11 +278,11 @@ static inline uint32_t pmfs_shown_place(const struct pmfs_columns *c, uint32_t p
 }
 
 /* A stored value as a double, for calculations. */
-static inline double pmfs_value_number(const struct pm_value *value)
+static inline pm_number pmfs_value_number(const struct pm_value *value)
 {
 	if (!value->whole)
 		return value->f;
-	return value->negative ? (double)value->i : (double)value->u;
+	return value->negative ? (pm_number)value->i : (pm_number)value->u;
 }
 
 /* A stored value exactly, for values.csv. */
@@ -294,18 +296,25 @@ static inline void pmfs_set_value(struct pm_cell *cell, const struct pm_value *v
 		pm_set_u64(cell, value->u);
 }
 
-/* A cell of a metric column: F64, or EMPTY for NaN. */
-static inline struct pm_cell pmfs_cell(double value)
+/* A cell of a metric column: F64, an integer that a double may not have, or EMPTY for NaN. */
+static inline struct pm_cell pmfs_cell(pm_number value)
 {
-	return value == value ? pm_cell_f64(value) : pm_cell_empty();
+	if (isnan(value))
+		return pm_cell_empty();
+	struct pm_cell cell = pm_cell_f64((double)value);
+	if (value > 0x1p53 && value < 0x1p64 && value == (pm_number)(uint64_t)value)
+		pm_set_u64(&cell, (uint64_t)value);
+	else if (value < -0x1p53 && value >= -0x1p63 && value == (pm_number)(int64_t)value)
+		pm_set_i64(&cell, (int64_t)value);
+	return cell;
 }
 
 /* The number in a cell, or NaN. */
-double pmfs_cell_number(const struct pm_cell *cell);
+pm_number pmfs_cell_number(const struct pm_cell *cell);
 
 /* Fills the n_derived cells of a row from the numbers in all of its columns; NaN: none. */
 void pmfs_derived_cells(
-	const struct pmfs_columns *c, const double *numbers, struct pm_cell *derived);
+	const struct pmfs_columns *c, const pm_number *numbers, struct pm_cell *derived);
 
 /*
  * The frame's name as shown in `name` columns (not a legal directory name): its own, or

@@ -46,7 +46,7 @@ static void run_done(struct run *run)
 }
 
 int pmfs_run_cells(
-	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err)
+	struct pmfs_model *m, uint32_t context, bool flat, pm_number *cells, struct pm_error *err)
 {
 	struct run run;
 	int r = run_get(m, context, &run, err);
@@ -61,16 +61,16 @@ int pmfs_run_cells(
 	return r;
 }
 
-void pmfs_set_self(struct pm_cell *cell, double own, double nested)
+void pmfs_set_self(struct pm_cell *cell, pm_number own, pm_number nested)
 {
-	double self = isnan(nested) ? own : own - nested;
-	double rounding = ldexp(fabs(own), -40);
-	if (isnan(self) || fabs(self - pmfs_cell_number(cell)) <= rounding)
+	pm_number self = isnan(nested) ? own : own - nested;
+	pm_number rounding = ldexpl(fabsl(own), -40);
+	if (isnan(self) || fabsl(self - pmfs_cell_number(cell)) <= rounding)
 		return;
-	if (fabs(self) <= rounding)
+	if (fabsl(self) <= rounding)
 		pm_set_empty(cell);
 	else
-		pm_set_f64(cell, self);
+		*cell = pmfs_cell(self);
 }
 
 /* The _self cells of a row, from those of the contexts nested in it. */
@@ -78,11 +78,11 @@ static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_
 	struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pm_tree *tree;
-	double *own = pmfs_cells_new((size_t)c->n * 2), *of = own + c->n;
+	pm_number *own = pmfs_cells_new((size_t)c->n * 2), *of = own + c->n;
 	int r = own ? pmfs_model_tree(m, &tree, err) : pmfs_no_memory(err);
 	if (r == 0)
 		r = pmfs_run_cells(m, context, true, own, err);
-	double *nested = r == 0 ? pmfs_cells_new(c->n) : NULL;
+	pm_number *nested = r == 0 ? pmfs_cells_new(c->n) : NULL;
 	if (r == 0 && !nested)
 		r = pmfs_no_memory(err);
 	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
@@ -103,7 +103,7 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 	struct pm_error *err)
 {
 	struct run run;
-	double *numbers = NULL;
+	pm_number *numbers = NULL;
 	int r = run_get(m, context, &run, err);
 	const struct pmfs_columns *c = run.columns;
 	uint32_t n = r == 0 ? c->n_shown + (with_self ? c->n_self : 0) : 0;
@@ -140,7 +140,8 @@ int pmfs_run_row_with_self(
 	return fill_row(m, context, true, cells, err);
 }
 
-int pmfs_run_self_cells(struct pmfs_model *m, uint32_t context, double *cells, struct pm_error *err)
+int pmfs_run_self_cells(
+	struct pmfs_model *m, uint32_t context, pm_number *cells, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);

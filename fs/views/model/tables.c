@@ -30,14 +30,10 @@ struct pm_table pmfs_table_plain(
 }
 
 struct pm_cell *pmfs_number_cells(
-	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells)
+	const struct pmfs_columns *c, const pm_number *numbers, struct pm_cell *cells)
 {
-	for (uint32_t i = 0; i < c->n_shown; i++, cells++) {
-		if (numbers[i] == numbers[i])
-			pm_set_f64(cells, numbers[i]);
-		else
-			pm_set_empty(cells);
-	}
+	for (uint32_t i = 0; i < c->n_shown; i++)
+		*cells++ = pmfs_cell(numbers[i]);
 	pmfs_derived_cells(c, numbers, cells);
 	return cells + c->n_derived;
 }

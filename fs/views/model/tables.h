@@ -21,7 +21,7 @@ struct pm_table pmfs_table_plain(
 
 /* Fills one cell for each metric and derived column. Returns the cell after the last. */
 struct pm_cell *pmfs_number_cells(
-	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells);
+	const struct pmfs_columns *c, const pm_number *numbers, struct pm_cell *cells);
 
 /* A line number, thread or other number, where the value `none` means unknown. */
 static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_t none)

@@ -42,7 +42,7 @@ int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
 
 /* Values of one context come one after the other. */
 int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
-	int (*each)(void *self, uint32_t context, const double *cells), void *self,
+	int (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
 	struct pm_error *err)
 {
 	const struct pmfs_columns *c;
@@ -54,7 +54,7 @@ int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);

@@ -49,7 +49,7 @@ static inline void pmfs_values_step(struct pmfs_values *v)
  * errno.
  */
 int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
-	int (*each)(void *self, uint32_t context, const double *cells), void *self,
+	int (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
 	struct pm_error *err);
 
 #endif

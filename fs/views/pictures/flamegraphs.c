@@ -104,7 +104,7 @@ static void name_metric(struct pmfs_caption *c, const struct pmfs_column *column
 /* ---- metrics ---- */
 
 /* Total costs of the subject by column: sums over its top contexts. */
-static int top_cells(struct subject *s, double *cells, double *sums, struct pm_error *err)
+static int top_cells(struct subject *s, pm_number *cells, pm_number *sums, struct pm_error *err)
 {
 	if (s->thread != PM_NONE)
 		return pmfs_thread_totals(s->model, s->thread, sums, err);
@@ -140,10 +140,10 @@ static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *
 static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
 {
 	unsigned best = 0;
-	double *cells = calloc(2 * (size_t)s->columns->n + 1, sizeof(*cells));
+	pm_number *cells = calloc(2 * (size_t)s->columns->n + 1, sizeof(*cells));
 	if (!cells)
 		return pmfs_no_memory(err);
-	double *sums = cells + s->columns->n;
+	pm_number *sums = cells + s->columns->n;
 	int r = top_cells(s, cells, sums, err);
 	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++) {
 		const struct pmfs_column *c = &s->columns->columns[i];

@@ -1,6 +1,6 @@
 #include "fs/views/report/data.h"
 
-void pmfs_report_cells(struct pmfs_report *r, const double *cells)
+void pmfs_report_cells(struct pmfs_report *r, const pm_number *cells)
 {
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < r->columns->n_shown; i++)

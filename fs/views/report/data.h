@@ -43,7 +43,7 @@ pmfs_report_fn pmfs_report_documents;
 pmfs_report_fn pmfs_report_counters;
 
 /* The cells of a row as an array: of the columns that are shown, and of the derived ones. */
-void pmfs_report_cells(struct pmfs_report *r, const double *cells);
+void pmfs_report_cells(struct pmfs_report *r, const pm_number *cells);
 
 struct pmfs_functions;
 

@@ -55,7 +55,7 @@ static int lay_out(struct graph *g, struct pm_error *err)
 
 static int descending(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double x = *(const pm_number *)a, y = *(const pm_number *)b;
 	return (x < y) - (x > y);
 }
 
@@ -86,7 +86,7 @@ static uint32_t choose(struct graph *g, uint32_t ties)
  */
 static int find_least(struct graph *g, uint32_t *ret_more, struct pm_error *err)
 {
-	double *totals = malloc(g->n_chosen * sizeof(*totals));
+	pm_number *totals = malloc(g->n_chosen * sizeof(*totals));
 	if (!totals)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < g->n_chosen; i++)

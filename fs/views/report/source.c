@@ -22,7 +22,7 @@ static int get_lines(struct pmfs_report *r, const struct pmfs_lines **ret, struc
 /* ---- the list of files ---- */
 
 /* What the lines of a file cost together; inclusive costs of lines do not add up. */
-static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, double *sums)
+static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, pm_number *sums)
 {
 	const struct pmfs_columns *c = l->columns;
 	for (uint32_t i = 0; i < c->n; i++)
@@ -37,7 +37,7 @@ static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, dou
 
 /* [file, path, is the text there, [cells]], in the order of paths as texts are numbered. */
 static int write_files(
-	struct pmfs_report *r, const struct pmfs_lines *l, double *sums, struct pm_error *err)
+	struct pmfs_report *r, const struct pmfs_lines *l, pm_number *sums, struct pm_error *err)
 {
 	int there = 0;
 	pm_json_open(&r->json, '[');
@@ -66,7 +66,7 @@ int pmfs_report_sources(struct pmfs_report *r, struct pm_error *err)
 	int e = get_lines(r, &l, err);
 	if (e < 0 || !l)
 		return e;
-	double *sums = pmfs_cells_new(r->columns->n);
+	pm_number *sums = pmfs_cells_new(r->columns->n);
 	if (!sums)
 		return pmfs_no_memory(err);
 	e = write_files(r, l, sums, err);

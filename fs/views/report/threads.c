@@ -68,10 +68,10 @@ int pmfs_report_threads(struct pmfs_report *r, struct pm_error *err)
 /* ---- costs ---- */
 
 static int take_totals(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t column,
-	double *costs, struct pm_error *err)
+	pm_number *costs, struct pm_error *err)
 {
 	(void)of;
-	double *cells = pmfs_cells_new(r->columns->n);
+	pm_number *cells = pmfs_cells_new(r->columns->n);
 	int e = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = 0; e == 0 && i < n; i++) {
 		e = pmfs_thread_totals(r->model, i, cells, err);
@@ -82,7 +82,7 @@ static int take_totals(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t 
 }
 
 static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uint32_t column,
-	double *costs, struct pm_error *err)
+	pm_number *costs, struct pm_error *err)
 {
 	struct pmfs_values values;
 	const struct pm_value *v;
@@ -97,7 +97,7 @@ static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uin
 
 /* The function's cells of each thread's functions.csv, where values are cheap by thread. */
 static int take_by_thread(struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column,
-	double *costs, struct pm_error *err)
+	pm_number *costs, struct pm_error *err)
 {
 	struct pmfs_flat_profile *t;
 	int e = 0;
@@ -115,7 +115,7 @@ static int take_by_thread(struct pmfs_report *r, uint32_t row, uint32_t n, uint3
 
 /* The same where they are cheap by context. */
 static int take_function(struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column,
-	double *costs, struct pm_error *err)
+	pm_number *costs, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
 	int e = pmfs_functions(r->model, &f, err);
@@ -147,8 +147,8 @@ static int take_function(struct pmfs_report *r, uint32_t row, uint32_t n, uint32
 
 /* By thread: a number, or null where the thread has none; null if there is no such thing. */
 static int write_costs(struct pmfs_report *r, bool exists,
-	int (*take)(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t column, double *costs,
-		struct pm_error *err),
+	int (*take)(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t column,
+		pm_number *costs, struct pm_error *err),
 	uint32_t of, struct pm_error *err)
 {
 	const struct pm_threads *threads;
@@ -159,7 +159,7 @@ static int write_costs(struct pmfs_report *r, bool exists,
 		pm_json_null(&r->json);
 		return 0;
 	}
-	double *costs = pmfs_cells_new(threads->n);
+	pm_number *costs = pmfs_cells_new(threads->n);
 	if (!costs)
 		return pmfs_no_memory(err);
 	e = take(r, of, threads->n, r->n[1], costs, err);

@@ -22,7 +22,7 @@ struct tree_rows {
 	const uint8_t *categories;
 	const struct pmfs_functions *functions;
 	const struct pmfs_colours *colours;
-	double *cells;
+	pm_number *cells;
 };
 
 /* Free the cells in any case. */

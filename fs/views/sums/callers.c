@@ -163,7 +163,7 @@ static int calls_of_contexts(struct pmfs_model *m, struct calls_part *part, stru
 
 /* Adds a row of the format; rows of identical functions are merged, too. */
 static int add_native(struct calls_part *part, struct finder *finder, const struct pm_edge *e,
-	const double *cells)
+	const pm_number *cells)
 {
 	const struct pmfs_identity *id = part->calls.identity;
 	struct pmfs_call_edge call = {.caller = pmfs_same_function(id, e->caller),
@@ -188,7 +188,7 @@ static int calls_of_format(struct pmfs_model *m, const struct pm_edges *edges,
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint64_t i = 0; r == 0 && i < edges->n; i++) {

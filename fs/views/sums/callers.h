@@ -18,7 +18,7 @@ struct pmfs_call_edge {
 struct pmfs_calls {
 	uint32_t n;
 	const struct pmfs_call_edge *calls;
-	const double
+	const pm_number
 		*cells; /* columns->n per call; inclusive: of the callee's outermost instances */
 	const uint32_t *order; /* in the order of callers.csv: highest inclusive cost first */
 	/* The calls of function f are list[first[f]] … list[first[f + 1] - 1], in that order. */

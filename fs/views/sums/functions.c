@@ -27,7 +27,7 @@ struct weighing {
 	uint8_t *of;               /* by function */
 	bool *mixed;               /* by function: its contexts are of several */
 	bool any_mixed;
-	double *own; /* by function and category */
+	pm_number *own; /* by function and category */
 };
 
 enum { NOT_SEEN = PMFS_N_CATEGORIES };
@@ -76,7 +76,7 @@ static int weigh_contexts(struct weighing *w, struct pm_error *err)
 	if (r < 0 || column == PM_NONE)
 		return r;
 	struct pmfs_columns one = {.n = 1, .columns = &c->columns[column]};
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < w->identity->tree->n_contexts; i++) {
@@ -95,7 +95,7 @@ static int weigh_contexts(struct weighing *w, struct pm_error *err)
 static void take_dearest(struct weighing *w)
 {
 	for (uint32_t i = 0; i < w->identity->n; i++) {
-		const double *own = w->own + (size_t)i * PMFS_N_CATEGORIES;
+		const pm_number *own = w->own + (size_t)i * PMFS_N_CATEGORIES;
 		for (uint8_t k = 0; w->mixed[i] && k < PMFS_N_CATEGORIES; k++)
 			if (own[k] > 0 && !(own[w->of[i]] >= own[k]))
 				w->of[i] = k;
@@ -155,7 +155,7 @@ struct functions_part {
 	struct pmfs_functions functions;
 	uint32_t *function, *row, *first, *contexts;
 	uint8_t *category;
-	double *cells;
+	pm_number *cells;
 };
 
 /* While rows are made: everything by function. */
@@ -167,7 +167,7 @@ struct summing {
 	const struct pmfs_columns *columns;
 	const struct pm_evals *evals;
 	uint32_t *n_contexts;
-	double *cells;
+	pm_number *cells;
 };
 
 static void functions_done(void *p)
@@ -187,7 +187,7 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 {
 	const struct pmfs_identity *id = s->identity;
 	int r = 0;
-	double *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
@@ -202,13 +202,13 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 	return r;
 }
 
-static int take_native(struct summing *s, const double *values, struct pm_error *err)
+static int take_native(struct summing *s, const pm_number *values, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
 	int r = pmfs_model_metrics(s->model, &metrics, err);
 	if (r < 0)
 		return r;
-	double *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	/* Sums over contexts are kept for functions for which the format has no costs. */
@@ -240,8 +240,8 @@ static bool has_row(const struct summing *s, uint32_t function)
  * Permutes rows in place, so that row i becomes the old row order[i]: each cycle of the permutation
  * is followed once. `done` is zeroed.
  */
-static void put_in_order(double *cells, size_t n_columns, const uint32_t *order, uint32_t n,
-	bool *done, double *kept)
+static void put_in_order(pm_number *cells, size_t n_columns, const uint32_t *order, uint32_t n,
+	bool *done, pm_number *kept)
 {
 	size_t size = n_columns * sizeof(*cells);
 	for (uint32_t i = 0; i < n; i++) {
@@ -275,7 +275,7 @@ static void put_rowless_last(const struct summing *s, uint32_t *order, uint32_t 
 static int order_cells(struct functions_part *part, struct summing *s, const uint32_t *order)
 {
 	bool *done = calloc((size_t)s->identity->n + 1, sizeof(*done));
-	double *kept = malloc(((size_t)s->columns->n + 1) * sizeof(*kept));
+	pm_number *kept = malloc(((size_t)s->columns->n + 1) * sizeof(*kept));
 	if (done && kept) {
 		put_in_order(s->cells, s->columns->n, order, s->identity->n, done, kept);
 		part->cells = s->cells;
@@ -505,7 +505,7 @@ void pmfs_flat_profile_free(struct pmfs_flat_profile *f)
 }
 
 /* Adds a context's cells to the rows of its functions. */
-static int add_context(void *self, uint32_t context, const double *cells)
+static int add_context(void *self, uint32_t context, const pm_number *cells)
 {
 	struct pmfs_flat_profile *t = self;
 	const struct pmfs_functions *f = t->functions;

@@ -15,7 +15,7 @@ struct pmfs_functions {
 	const uint32_t *row;          /* function → row, or PM_NONE */
 	const uint32_t *first;        /* row → its first index in `contexts`; n + 1 items */
 	const uint32_t *contexts;     /* instances by row, in pre-order */
-	const double *cells;          /* columns->n per row; NaN = no value */
+	const pm_number *cells;       /* columns->n per row; NaN = no value */
 	const uint8_t *category;      /* by function: enum pmfs_category */
 	const struct pm_evals *evals; /* or NULL */
 	const struct pmfs_identity *identity;
@@ -52,7 +52,7 @@ static inline uint32_t pmfs_function_count(const struct pmfs_functions *f, uint3
 }
 
 /* A cell of the row. */
-static inline double pmfs_function_cell(
+static inline pm_number pmfs_function_cell(
 	const struct pmfs_functions *f, uint32_t row, uint32_t column)
 {
 	return f->cells[(size_t)row * f->columns->n + column];
@@ -72,7 +72,7 @@ struct pmfs_flat_profile {
 	uint32_t *order;    /* rows of this profile, highest exclusive cost first */
 	uint32_t *whole;    /* row → row of functions.csv; NULL: identical */
 	uint32_t *contexts; /* row → number of contexts */
-	double *cells;      /* row → functions->columns->n cells */
+	pm_number *cells;   /* row → functions->columns->n cells */
 };
 
 /* Reads the costs of the subtree. The caller owns `*ret`. */

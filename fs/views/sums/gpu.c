@@ -95,13 +95,13 @@ static bool is_bytes(const struct pm_metric *metric, uint32_t operation)
 }
 
 /* Adds up the exclusive costs of a row for metrics of this kind; NaN if there are none. */
-static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t operation,
+static pm_number cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t operation,
 	bool (*is_kind)(const struct pm_metric *metric, uint32_t operation))
 {
-	double sum = NAN;
+	pm_number sum = NAN;
 	for (uint32_t i = 0; i < f->columns->n; i++) {
 		const struct pmfs_column *c = &f->columns->columns[i];
-		double cell = pmfs_function_cell(f, row, i);
+		pm_number cell = pmfs_function_cell(f, row, i);
 		if (c->role != PM_ROLE_EXCLUSIVE || !c->flat || isnan(cell) ||
 			!is_kind(c->flat, operation))
 			continue;
@@ -159,8 +159,8 @@ static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launc
 	g.max_ns = NAN;
 	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
 		return 0;
-	g.total_ns = nearbyint(g.total_ns); /* seconds are stored */
-	bool is_all = l->n > 0 && fabs((double)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
+	g.total_ns = nearbyintl(g.total_ns); /* seconds are stored */
+	bool is_all = l->n > 0 && fabsl((pm_number)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
 	if (is_all) {
 		g.max_ns = (double)l->max_ns;
 		if (isnan(g.launches))

@@ -5,10 +5,10 @@
 #include "fs/views/sums/functions.h"
 
 struct pmfs_gpu_row {
-	uint32_t row;                             /* of functions.csv */
-	uint32_t place;                           /* in the order of functions.csv */
-	const char *operation;                    /* `kernel`, `copy` … */
-	double launches, total_ns, max_ns, bytes; /* NaN: not known */
+	uint32_t row;                                /* of functions.csv */
+	uint32_t place;                              /* in the order of functions.csv */
+	const char *operation;                       /* `kernel`, `copy` … */
+	pm_number launches, total_ns, max_ns, bytes; /* NaN: not known */
 };
 
 struct pmfs_gpu {

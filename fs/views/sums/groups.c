@@ -12,8 +12,8 @@
  * Costs that are stored twice, in a context and in the enclosing one, are subtracted from the outer
  * one.
  */
-static void take_from_above(const struct pmfs_columns *c, double *rows, double *taken,
-	const struct pmfs_share *share, const double *cells)
+static void take_from_above(const struct pmfs_columns *c, pm_number *rows, double *taken,
+	const struct pmfs_share *share, const pm_number *cells)
 {
 	size_t above = (size_t)share->above * c->n;
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -21,14 +21,14 @@ static void take_from_above(const struct pmfs_columns *c, double *rows, double *
 			continue;
 		pmfs_add(&rows[above + i], -cells[i]);
 		if (taken)
-			taken[above + i] += fabs(cells[i]);
+			taken[above + i] += fabs((double)cells[i]);
 	}
 }
 
-void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
-	const struct pmfs_share *share, const double *cells)
+void pmfs_share_costs(const struct pmfs_columns *c, pm_number *rows, double *taken,
+	const struct pmfs_share *share, const pm_number *cells)
 {
-	double *own = rows + (size_t)share->row * c->n;
+	pm_number *own = rows + (size_t)share->row * c->n;
 	bool is_above = share->nested && share->above == share->row;
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (isnan(cells[i]))
@@ -70,7 +70,7 @@ static int place_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, 
 }
 
 static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t context,
-	const struct pmfs_share *share, double *cells, struct pm_error *err)
+	const struct pmfs_share *share, pm_number *cells, struct pm_error *err)
 {
 	if (share->row == PM_NONE || pmfs_share_is_empty(sums->columns, share))
 		return 0;
@@ -87,7 +87,7 @@ int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_
 {
 	size_t height = pmfs_tree_height(g->tree);
 	uint32_t *rows = malloc((height + 1) * sizeof(*rows));
-	double *cells = pmfs_cells_new(sums->columns->n);
+	pm_number *cells = pmfs_cells_new(sums->columns->n);
 	struct pmfs_share share;
 	int r = rows && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = g->first; r == 0 && i < g->end; i++) {

@@ -22,8 +22,8 @@ struct pmfs_share {
  * Adds a context's cells to the rows of a table with c->n cells per row. Amounts that are
  * subtracted from a row are added to its cell in `taken`, unless that is NULL.
  */
-void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
-	const struct pmfs_share *share, const double *cells);
+void pmfs_share_costs(const struct pmfs_columns *c, pm_number *rows, double *taken,
+	const struct pmfs_share *share, const pm_number *cells);
 
 /* The share of a context in a table with a row for each function. */
 static inline struct pmfs_share pmfs_function_share(
@@ -56,8 +56,8 @@ struct pmfs_grouping {
 	 */
 	int (*place)(void *self, uint32_t context, struct pmfs_share *share);
 	/* Optional: provides the costs to be added. 0 or -ENOMEM. */
-	int (*added)(
-		void *self, uint32_t context, const double *cells, const struct pmfs_share *share);
+	int (*added)(void *self, uint32_t context, const pm_number *cells,
+		const struct pmfs_share *share);
 	void *self;
 };
 

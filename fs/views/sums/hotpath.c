@@ -15,7 +15,7 @@ struct walk {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	uint32_t column;
-	double *cells;
+	pm_number *cells;
 	struct pmfs_hot *path;
 	uint32_t n;
 	size_t room;

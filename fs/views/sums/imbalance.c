@@ -343,7 +343,7 @@ static int lot_of(struct lots *l, uint32_t row, uint32_t *ret)
 	return pmfs_sums_row(&l->sums, ret);
 }
 
-static int add_context(void *self, uint32_t context, const double *cells)
+static int add_context(void *self, uint32_t context, const pm_number *cells)
 {
 	struct lots *l = self;
 	const struct pmfs_functions *f = l->functions;
@@ -439,7 +439,7 @@ static int take_lots(void *self, uint32_t i, void *result)
 static int count_unfiltered(struct summing *s)
 {
 	uint32_t n = s->functions->columns->n;
-	double *totals = pmfs_cells_new(n);
+	pm_number *totals = pmfs_cells_new(n);
 	uint8_t *has = calloc((size_t)n + 1, 1);
 	int r = totals && has ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < s->peers->n_threads; i++) {
@@ -541,7 +541,7 @@ struct candidates {
 	const struct pm_tree *tree;
 	uint32_t n;
 	uint32_t *context;
-	double *lost;
+	pm_number *lost;
 	bool *told; /* its chain is in the list */
 };
 
@@ -555,7 +555,7 @@ static int find_candidates(struct candidates *c, struct pmfs_model *m, double le
 	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
 		(r = pmfs_categories(m, &categories, err)) < 0)
 		return r;
-	double *cells = pmfs_cells_new(columns->n);
+	pm_number *cells = pmfs_cells_new(columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < c->tree->n_contexts; i++) {

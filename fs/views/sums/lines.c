@@ -145,7 +145,7 @@ static int note_share(struct making *w, uint32_t row, uint32_t function, double 
 static int choose_names(struct making *w)
 {
 	struct lines_part *part = w->part;
-	double *most = pmfs_cells_new(part->sums.n);
+	pm_number *most = pmfs_cells_new(part->sums.n);
 	if (!most)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->n_shared; i++) {
@@ -185,7 +185,7 @@ static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
 
 /* Like pmfs_share_costs, adds exclusive costs, but to the functions of rows. */
 static int note_shares(
-	void *self, uint32_t context, const double *cells, const struct pmfs_share *share)
+	void *self, uint32_t context, const pm_number *cells, const struct pmfs_share *share)
 {
 	struct making *w = self;
 	const struct pmfs_identity *id = w->part->lines.identity;
@@ -220,15 +220,16 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 static bool is_needed(const struct making *w, uint32_t row)
 {
 	const struct pmfs_sums *s = &w->part->sums;
-	const double *cells = s->cells + (size_t)row * s->columns->n;
+	const pm_number *cells = s->cells + (size_t)row * s->columns->n;
 	bool needed = w->is_line[row];
 	for (uint32_t i = 0; i < s->columns->n && !needed; i++)
-		needed = s->columns->columns[i].role != PM_ROLE_INCLUSIVE && fabs(cells[i]) > 0;
+		needed = s->columns->columns[i].role != PM_ROLE_INCLUSIVE && !isnan(cells[i]) &&
+			cells[i] != 0;
 	return needed;
 }
 
 /* The inclusive cost is never less than the known exclusive cost. */
-static void include_own(const struct pmfs_columns *c, double *cells)
+static void include_own(const struct pmfs_columns *c, pm_number *cells)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
@@ -246,7 +247,7 @@ static void drop_rows(struct making *w)
 	for (uint32_t i = 0; i < part->sums.n; i++) {
 		if (!is_needed(w, i))
 			continue;
-		double *cells = part->sums.cells + kept * n_columns;
+		pm_number *cells = part->sums.cells + kept * n_columns;
 		memmove(cells, part->sums.cells + i * n_columns, n_columns * sizeof(*cells));
 		if (part->rows[i].line == 0)
 			include_own(part->sums.columns, cells);
@@ -293,7 +294,7 @@ static int lines_of_format(
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint64_t i = 0; i < native->n && r == 0; i++) {

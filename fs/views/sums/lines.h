@@ -7,7 +7,7 @@
 struct pmfs_lines {
 	uint32_t n;
 	const struct pm_line *lines;  /* functions of pmfs_identity; line 0: unknown */
-	const double *cells;          /* columns->n per line */
+	const pm_number *cells;       /* columns->n per line */
 	uint32_t column;              /* what lines cost; PM_NONE: there are no columns */
 	uint32_t statements;          /* the time of statements, or PM_NONE */
 	const uint32_t *order;        /* in the order of lines.csv: highest cost first */

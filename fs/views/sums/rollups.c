@@ -93,7 +93,7 @@ static int find_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struc
  */
 static int add_statements(struct pmfs_model *m,
 	uint32_t (*row_of)(const void *self, const struct pm_line *line), const void *self,
-	double *cells, struct pm_error *err)
+	pm_number *cells, struct pm_error *err)
 {
 	const struct pmfs_totals *totals;
 	const struct pmfs_lines *l;
@@ -266,7 +266,7 @@ static int inclusive_at_top(
 	*ret = 0;
 	if (r < 0 || c->first_incl == PM_NONE)
 		return r;
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
@@ -295,7 +295,7 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
 	uint32_t nothing = pm_tree_find(tree, 0);
 	if (r < 0 || nothing == PM_NONE || own == PM_NONE)
 		return r;
-	double *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(s->columns->n);
 	r = cells ? pmfs_run_cells(m, nothing, true, cells, err) : pmfs_no_memory(err);
 	if (r == 0 && !isnan(cells[own]))
 		s->busy -= cells[own];

@@ -36,7 +36,7 @@ struct pmfs_category_sums {
 	uint64_t contexts[PMFS_N_CATEGORIES];
 	double whole;
 	double busy; /* of it, what shares are of: in windows, idle time is a cost, but has none */
-	double *cells; /* columns->n per category */
+	pm_number *cells; /* columns->n per category */
 };
 
 /* Computed on the first call; owned by the model. */
@@ -58,14 +58,14 @@ int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err);
 struct pmfs_missing {
 	struct pm_bytes module, build_id;
 	const char *why, *tried; /* or NULL */
-	double cost, samples;    /* of its addresses: own cost; NaN = none */
+	pm_number cost, samples; /* of its addresses: own cost; NaN = none */
 };
 
 /* Rows of missing-symbols.csv. */
 struct pmfs_missings {
 	uint32_t n;
 	struct pmfs_missing *rows; /* highest cost first */
-	double cost, whole;        /* of the primary quantity: of all rows, of the run */
+	pm_number cost, whole;     /* of the primary quantity: of all rows, of the run */
 	const char *advice;        /* what a reader can do about it, or NULL */
 	const char *columns[6];
 };

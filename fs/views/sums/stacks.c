@@ -35,7 +35,7 @@ static int read_run(struct pmfs_model *m, const struct pmfs_columns *columns, st
 	struct pm_error *err)
 {
 	size_t column = (size_t)(s->column - columns->columns);
-	double *cells = malloc(columns->n * sizeof(*cells));
+	pm_number *cells = malloc(columns->n * sizeof(*cells));
 	int r = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
 		r = pmfs_run_cells(m, i, true, cells, err);

@@ -30,7 +30,7 @@ int pmfs_thread_categories_start(
 	return 0;
 }
 
-static int add_context(void *self, uint32_t context, const double *cells)
+static int add_context(void *self, uint32_t context, const pm_number *cells)
 {
 	struct pmfs_thread_categories *t = self;
 	uint32_t own = t->columns->first_excl, parent = t->tree->parent[context];

@@ -13,7 +13,7 @@ struct pmfs_thread_categories {
 	const struct pmfs_identity *identity;
 	const uint8_t *of; /* by context */
 	bool *outer;       /* by context: none of its category is above it */
-	double *cells;     /* by category and column: of the thread that was read last; NaN: none */
+	pm_number *cells;  /* by category and column: of the thread that was read last; NaN: none */
 	double nothing;    /* of its primary quantity: in context 0, in which nothing runs */
 };
 

@@ -18,7 +18,7 @@ struct totals_part {
 	uint8_t *roles;       /* by context: which costs of it count, bits 1 << enum pm_role */
 	pthread_mutex_t lock; /* of what follows */
 	bool *known;          /* by thread */
-	double *cells;        /* columns->n a thread */
+	pm_number *cells;     /* columns->n a thread */
 };
 
 static void totals_done(void *p)
@@ -67,7 +67,7 @@ static int totals_fill(void *owner, void *p, struct pm_error *err)
 }
 
 /* Where the inclusive costs of top-level contexts overlap, they are not the thread's total. */
-static void exclusive_as_inclusive(const struct pmfs_columns *columns, double *cells)
+static void exclusive_as_inclusive(const struct pmfs_columns *columns, pm_number *cells)
 {
 	for (uint32_t i = 0; i < columns->n; i++)
 		if (columns->columns[i].role == PM_ROLE_INCLUSIVE &&
@@ -80,14 +80,14 @@ static void exclusive_as_inclusive(const struct pmfs_columns *columns, double *c
  * sums over contexts, unless there is such a context: in windows, nothing runs in it.
  */
 static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals_part *part,
-	double *cells, struct pm_error *err)
+	pm_number *cells, struct pm_error *err)
 {
 	const struct pmfs_columns *columns = part->columns;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	uint64_t number = PM_NO_TIME;
 	uint8_t counted = 0; /* roles of that context */
-	double *stored = malloc((columns->n + 1) * sizeof(*stored));
+	pm_number *stored = malloc((columns->n + 1) * sizeof(*stored));
 	int r;
 	if (!stored)
 		return pmfs_no_memory(err);
@@ -118,7 +118,8 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 	return r;
 }
 
-int pmfs_thread_stored(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
+int pmfs_thread_stored(
+	struct pmfs_model *m, uint32_t thread, pm_number *cells, struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
 	struct pmfs_values values;
@@ -138,7 +139,8 @@ int pmfs_thread_stored(struct pmfs_model *m, uint32_t thread, double *cells, str
 	return r < 0 ? r : 0;
 }
 
-int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
+int pmfs_thread_totals(
+	struct pmfs_model *m, uint32_t thread, pm_number *cells, struct pm_error *err)
 {
 	static const struct pm_part_type type = {sizeof(struct totals_part), totals_fill,
 		totals_done, .what = "the totals of threads"};
@@ -147,7 +149,7 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 	if (r < 0)
 		return r;
 	uint32_t n = part->columns->n;
-	double *kept = part->cells + (size_t)thread * n;
+	pm_number *kept = part->cells + (size_t)thread * n;
 	size_t size = n * sizeof(*cells);
 	pthread_mutex_lock(&part->lock);
 	bool known = part->known[thread];
@@ -320,7 +322,7 @@ static bool has_lone_columns(const struct pmfs_columns *c)
 static int look_at_totals(struct looking *l, struct pm_error *err)
 {
 	uint32_t n = l->columns->n;
-	double *cells = pmfs_cells_new(n);
+	pm_number *cells = pmfs_cells_new(n);
 	int r = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t t = 0; r == 0 && t < l->threads->n; t++) {
 		struct pm_error why = {.code = 0};

@@ -9,13 +9,15 @@
  * for the whole thread or else of its top-level contexts, others summed over its contexts. Reads
  * all values of the thread on the first call.
  */
-int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err);
+int pmfs_thread_totals(
+	struct pmfs_model *m, uint32_t thread, pm_number *cells, struct pm_error *err);
 
 /*
  * Only the totals that are stored for the whole thread, in the same cells: values of context 0,
  * which come first. Reads nothing else.
  */
-int pmfs_thread_stored(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err);
+int pmfs_thread_stored(
+	struct pmfs_model *m, uint32_t thread, pm_number *cells, struct pm_error *err);
 
 /* The start of the measured execution, or PM_NO_TIME. */
 int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err);

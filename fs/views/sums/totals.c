@@ -14,7 +14,7 @@
 
 struct totals_part {
 	struct pmfs_totals totals;
-	double *of;
+	pm_number *of;
 	bool *in_contexts; /* by column: contexts have costs of its quantity */
 };
 
@@ -31,8 +31,8 @@ struct summing {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
-	double *cells;
-	double *sums;     /* by column */
+	pm_number *cells;
+	pm_number *sums;  /* by column */
 	uint32_t *column; /* column → the column with the total of its group */
 	bool *at_the_top; /* by column: inclusive costs at the top are summed */
 };
@@ -67,7 +67,7 @@ static int add_contexts(struct summing *s, bool top, struct pm_error *err)
 	return 0;
 }
 
-static int sum_up(struct summing *s, double *ret, struct pm_error *err)
+static int sum_up(struct summing *s, pm_number *ret, struct pm_error *err)
 {
 	bool all = false;
 	choose_columns(s);
@@ -118,14 +118,14 @@ static int add_amounts(struct summing *s, struct pmfs_totals *ret, struct pm_err
 	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
 		r = pmfs_run_cells(s->model, i, false, s->cells, err);
 		if (r == 0 && isfinite(s->cells[own]))
-			ret->busy += fabs(s->cells[own]);
+			ret->busy += fabsl(s->cells[own]);
 	}
 	return r;
 }
 
 /* What context 0 of a window costs. */
 static int find_idle(
-	struct summing *s, const double *of, struct pmfs_totals *ret, struct pm_error *err)
+	struct summing *s, const pm_number *of, struct pmfs_totals *ret, struct pm_error *err)
 {
 	if (s->columns->n == 0)
 		return 0;
@@ -204,7 +204,7 @@ static double of_functions(const struct pmfs_functions *f, uint32_t column)
 /* Sums of doubles in another order; of whole nanoseconds that were rounded one by one. */
 static double rounding_of(const struct pmfs_functions *f, struct pm_bytes unit, double whole)
 {
-	return 1e-9 * fabs(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
+	return 1e-9 * fabsl(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
 }
 
 /* Reports columns whose sum differs from the total. */
@@ -235,8 +235,8 @@ static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct
 		return r;
 	for (uint32_t i = s.first; i < s.end; i++)
 		sum += s.self[i - s.first];
-	bool good = fabs(sum - w->of[0]) * c->export_scale <=
-		1e-9 * fabs(w->of[0]) * c->export_scale + (s.end - s.first);
+	bool good = fabsl(sum - w->of[0]) * c->export_scale <=
+		1e-9 * fabsl(w->of[0]) * c->export_scale + (s.end - s.first);
 	pmfs_stacks_done(&s);
 	if (good)
 		return 0;
@@ -250,7 +250,7 @@ static int sum_of_tops(
 {
 	const struct pm_tree *tree;
 	int r = pmfs_model_tree(m, &tree, err);
-	double *cells = pmfs_cells_new(w->columns->n);
+	pm_number *cells = pmfs_cells_new(w->columns->n);
 	if (r == 0 && !cells)
 		r = pmfs_no_memory(err);
 	*ret = 0;
@@ -276,7 +276,7 @@ static int add_tops(struct pmfs_model *m, const struct pmfs_totals *w, struct pm
 	if (i == PM_NONE || !pmfs_costs_overlap(m) || (kind && strcmp(kind, "calls") != 0))
 		return 0;
 	int r = sum_of_tops(m, w, &sum, err);
-	if (r < 0 || fabs(sum - w->of[i]) <= 1e-9 * fabs(sum) + 1)
+	if (r < 0 || fabsl(sum - w->of[i]) <= 1e-9 * fabsl(sum) + 1)
 		return r;
 	add_sum(out, &w->columns->columns[i], "inclusive costs of top-level contexts", sum,
 		w->of[i]);
@@ -296,12 +296,12 @@ int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 		const struct pmfs_column *c = &w->columns->columns[i];
 		struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
 		double sum = of_functions(f, i);
-		if (pmfs_column_is_first(c) && fabs(w->of[i]) * c->export_scale >= 0x1p63) {
+		if (pmfs_column_is_first(c) && fabsl(w->of[i]) * c->export_scale >= 0x1p63) {
 			pm_text_printf(out, "unaccounted  %s: exports end at 2^63\n", c->base);
 			continue;
 		}
 		if (c->role != PM_ROLE_EXCLUSIVE ||
-			!(fabs(w->of[i] - sum) > rounding_of(f, unit, w->of[i])))
+			!(fabsl(w->of[i] - sum) > rounding_of(f, unit, w->of[i])))
 			continue;
 		if (n++ > 0)
 			continue;

@@ -9,7 +9,7 @@
 #include "fs/views/model/model.h"
 
 struct pmfs_totals {
-	const double *of;        /* by column: the total of its group; 0 if nothing has a cost */
+	const pm_number *of;     /* by column: the total of its group; 0 if nothing has a cost */
 	const bool *in_contexts; /* by column: contexts have costs of its group */
 	const struct pmfs_columns *columns;
 	/*

@@ -55,7 +55,7 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	*cells++ = id_cell(f, call->caller);
 	*cells++ = id_cell(f, call->callee);
 	pmfs_set_known(cells++, call->calls, PMFS_UNCOUNTED);
-	const double *numbers = c->cells + (size_t)i * c->columns->n;
+	const pm_number *numbers = c->cells + (size_t)i * c->columns->n;
 	for (uint32_t k = 0; k < c->columns->n_shown; k++)
 		if (k != c->columns->calls)
 			*cells++ = pmfs_cell(numbers[k]);

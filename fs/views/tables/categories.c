@@ -12,14 +12,14 @@ static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	if (r < 0 || !s || rows->at >= s->n)
 		return r;
 	uint32_t category = s->order[rows->at++];
-	const double *numbers = s->cells + (size_t)category * s->columns->n;
+	const pm_number *numbers = s->cells + (size_t)category * s->columns->n;
 	uint32_t own = s->columns->first_excl;
 	*cells++ = pm_cell_u64(s->contexts[category]);
 	cells = pmfs_number_cells(s->columns, numbers, cells);
 	pm_set_empty(cells);
 	bool counts = s->busy == s->whole || category != PMFS_IDLE;
 	if (own != PM_NONE && s->busy != 0 && counts)
-		pm_set_f64(cells, isnan(numbers[own]) ? 0 : numbers[own] / s->busy);
+		pm_set_f64(cells, isnan(numbers[own]) ? 0 : (double)numbers[own] / s->busy);
 	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
 	return 1;
 }

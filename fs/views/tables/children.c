@@ -15,8 +15,8 @@ struct children_rows {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	double whole;
-	void *names;      /* taken from the entries, or NULL */
-	double numbers[]; /* columns->n, and as many again */
+	void *names;         /* taken from the entries, or NULL */
+	pm_number numbers[]; /* columns->n, and as many again */
 };
 
 static int rows_start(struct pm_rows *rows, struct pm_error *err)
@@ -54,7 +54,7 @@ static void rows_done(struct pm_rows *rows)
 
 /* ---- the exclusive cost of the context ---- */
 
-static void take_child(const struct pmfs_columns *columns, double *own, const double *child)
+static void take_child(const struct pmfs_columns *columns, pm_number *own, const pm_number *child)
 {
 	for (uint32_t k = 0; k < columns->n; k++)
 		if (columns->columns[k].role == PM_ROLE_INCLUSIVE && !isnan(child[k]))
@@ -62,10 +62,10 @@ static void take_child(const struct pmfs_columns *columns, double *own, const do
 }
 
 /* Rounding errors count as 0. */
-static void drop_rounding(const struct pmfs_columns *columns, double *own, const double *all)
+static void drop_rounding(const struct pmfs_columns *columns, pm_number *own, const pm_number *all)
 {
 	for (uint32_t k = 0; k < columns->n; k++)
-		if (fabs(own[k]) < fabs(all[k]) * 1e-12)
+		if (fabsl(own[k]) < fabsl(all[k]) * 1e-12)
 			own[k] = 0;
 }
 
@@ -73,7 +73,7 @@ static void drop_rounding(const struct pmfs_columns *columns, double *own, const
  * Counts have no exclusive part. If any child is nested in the context, the stored exclusive cost
  * includes that of children; the exclusive cost is then the rest of the inclusive cost.
  */
-static void settle_own(const struct pmfs_columns *columns, double *own, bool any_nested)
+static void settle_own(const struct pmfs_columns *columns, pm_number *own, bool any_nested)
 {
 	for (uint32_t k = 0; k < columns->n; k++) {
 		const struct pmfs_column *c = &columns->columns[k];
@@ -88,7 +88,7 @@ static void settle_own(const struct pmfs_columns *columns, double *own, bool any
 static int own_numbers(struct children_rows *c, uint32_t context, struct pm_error *err)
 {
 	const struct pm_tree *tree = c->tree;
-	double *own = c->numbers, *child = c->numbers + c->columns->n;
+	pm_number *own = c->numbers, *child = c->numbers + c->columns->n;
 	bool any_nested = false;
 	int r = pmfs_run_cells(c->model, context, false, own, err);
 	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
@@ -105,7 +105,7 @@ static int own_numbers(struct children_rows *c, uint32_t context, struct pm_erro
 }
 
 /* Of the primary quantity: inclusive cost, else exclusive cost. */
-static struct pm_cell share_cell(const struct children_rows *c, const double *numbers)
+static struct pm_cell share_cell(const struct children_rows *c, const pm_number *numbers)
 {
 	uint32_t column =
 		c->columns->first_incl != PM_NONE ? c->columns->first_incl : c->columns->first_excl;

@@ -20,7 +20,7 @@ struct thread_rows {
 	const struct pmfs_thread_names *names;
 	uint64_t begin, end; /* the block; empty before the first */
 	bool *seen;          /* by thread of the block */
-	double *numbers;     /* columns->n for each of them */
+	pm_number *numbers;  /* columns->n for each of them */
 };
 
 static void rows_done(struct pm_rows *rows)

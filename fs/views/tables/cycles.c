@@ -18,7 +18,7 @@ static int cycles_of(struct pmfs_model *m, const struct pm_cycles **ret,
 	return r < 0 ? r : pmfs_functions(m, ret_functions, err);
 }
 
-static const double *costs_of(const struct pmfs_functions *f, uint32_t function)
+static const pm_number *costs_of(const struct pmfs_functions *f, uint32_t function)
 {
 	return f->cells + (size_t)f->row[f->identity->same[function]] * f->columns->n;
 }
@@ -31,7 +31,7 @@ static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (r < 0 || !c || rows->at >= c->n)
 		return r;
 	uint32_t cycle = (uint32_t)rows->at++;
-	double *sums = pmfs_cells_new(f->columns->n);
+	pm_number *sums = pmfs_cells_new(f->columns->n);
 	if (!sums)
 		return pmfs_no_memory(err);
 	/* Inclusive costs of members are unknown: the cycle has its own. */

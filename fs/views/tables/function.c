@@ -24,7 +24,8 @@ static int add_recursion(struct pmfs_model *m, const struct pmfs_functions *f, u
 	const uint32_t *contexts = f->contexts + f->first[row];
 	uint32_t *ends = malloc(((size_t)n + 1) * sizeof(*ends));
 	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	double *cells = pmfs_cells_new(f->columns->n), below = 0;
+	pm_number *cells = pmfs_cells_new(f->columns->n);
+	double below = 0;
 	int r = ends && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		while (depth > 0 && contexts[i] >= ends[depth - 1])
@@ -83,11 +84,11 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	while (rows->at < f->columns->n) {
 		uint32_t column = (uint32_t)rows->at++;
 		const struct pm_metric *metric = f->columns->columns[column].flat;
-		double value = pmfs_function_cell(f, (uint32_t)rows->table->a, column);
-		if (!metric || value != value)
+		pm_number value = pmfs_function_cell(f, (uint32_t)rows->table->a, column);
+		if (!metric || isnan(value))
 			continue;
 		cells[0] = pm_cell_u64(metric->id);
-		cells[1] = pm_cell_f64(value);
+		cells[1] = pmfs_cell(value);
 		cells[2] = pm_cell_text(metric->scope);
 		cells[3] = pm_cell_text(metric->name);
 		return 1;

@@ -13,13 +13,14 @@ static int gpu_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 		return r;
 	const struct pmfs_gpu_row *g = &t->rows[rows->at++];
 	const struct pmfs_function *function = pmfs_function_at(t->functions, g->row);
+	double launches = (double)g->launches, total_ns = (double)g->total_ns;
 	cells[0] = pmfs_cell(g->launches);
 	cells[1] = pmfs_cell(g->total_ns);
-	cells[2] = pmfs_cell(g->launches > 0 ? g->total_ns / g->launches : NAN);
+	cells[2] = pmfs_cell(launches > 0 ? total_ns / launches : NAN);
 	cells[3] = pmfs_cell(g->max_ns);
-	cells[4] = pmfs_cell(t->total_ns > 0 ? g->total_ns / t->total_ns : NAN);
+	cells[4] = pmfs_cell(t->total_ns > 0 ? total_ns / t->total_ns : NAN);
 	cells[5] = pmfs_cell(g->bytes);
-	cells[6] = pmfs_cell(g->total_ns > 0 ? g->bytes / g->total_ns * 1e9 : NAN);
+	cells[6] = pmfs_cell(total_ns > 0 ? (double)g->bytes / total_ns * 1e9 : NAN);
 	cells[7] = pm_cell_str(g->operation);
 	cells[8] = pm_cell_lasting(t->functions->tree->texts[function->module]);
 	cells[9] = pm_cell_lasting(function->name);

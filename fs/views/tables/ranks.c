@@ -19,7 +19,7 @@ struct ranks {
 	const struct pmfs_peers *peers;
 	struct place *order; /* by number */
 	uint32_t *threads;   /* by index */
-	double *cells;       /* by index: columns->n each */
+	pm_number *cells;    /* by index: columns->n each */
 };
 
 static int by_number(const void *a, const void *b)
@@ -41,7 +41,7 @@ static void rows_done(struct pm_rows *rows)
 }
 
 /* A thread that cannot be read has no costs, as in threads.csv. */
-static int add_up(struct ranks *all, struct pmfs_model *m, double *cells, struct pm_error *err)
+static int add_up(struct ranks *all, struct pmfs_model *m, pm_number *cells, struct pm_error *err)
 {
 	uint32_t n = all->columns->n;
 	for (uint32_t i = 0; i < all->peers->n_threads; i++) {
@@ -70,7 +70,7 @@ static int rows_start(struct pm_rows *rows, struct pm_error *err)
 	all->order = malloc(((size_t)n + 1) * sizeof(*all->order));
 	all->threads = calloc((size_t)n + 1, sizeof(*all->threads));
 	all->cells = pmfs_cells_new((size_t)n * all->columns->n);
-	double *cells = pmfs_cells_new(all->columns->n);
+	pm_number *cells = pmfs_cells_new(all->columns->n);
 	if (!all->order || !all->threads || !all->cells || !cells) {
 		free(cells);
 		return pmfs_no_memory(err);

@@ -32,10 +32,10 @@ struct profile_rows {
 	struct pmfs_values values;
 	/* For _self columns: what is nested in contexts, n_self each, by their place. */
 	struct pm_map nested_of; /* context → place */
-	double *nested;
+	pm_number *nested;
 	size_t n_nested, room_nested;
-	double *own;     /* of the context at hand, n_self */
-	double *numbers; /* the same, of all columns; NULL if nothing is derived from them */
+	pm_number *own;     /* of the context at hand, n_self */
+	pm_number *numbers; /* the same, of all columns; NULL if nothing is derived from them */
 };
 
 static void profile_done(struct pm_rows *rows)
@@ -69,7 +69,7 @@ static int add_nested(struct profile_rows *p, const struct pm_value *v)
 			pm_list_room(&p->nested, p->n_nested, &p->room_nested,
 				c->n_self * sizeof(*p->nested)) < 0))
 		return -ENOMEM;
-	double *at = &p->nested[*place * (size_t)c->n_self];
+	pm_number *at = &p->nested[*place * (size_t)c->n_self];
 	for (uint32_t i = 0; fresh && i < c->n_self; i++)
 		at[i] = NAN;
 	p->n_nested += fresh;

@@ -58,7 +58,7 @@ static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
 	if (!order)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {
-		const double *cells = t->costs.cells + (size_t)order[i] * c->n;
+		const pm_number *cells = t->costs.cells + (size_t)order[i] * c->n;
 		bool costs = false;
 		for (uint32_t k = 0; k < c->n; k++)
 			costs |= !isnan(cells[k]);
@@ -88,14 +88,15 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	}
 	rows->row = rows->at++;
 	uint32_t category = t->order[rows->row % PMFS_N_CATEGORIES];
-	const double *numbers = t->costs.cells + (size_t)category * c->n;
+	const pm_number *numbers = t->costs.cells + (size_t)category * c->n;
 	*cells++ = pm_cell_u64(t->threads->threads[t->thread].id);
 	cells = pmfs_identity_cells(t->threads, t->thread, cells);
 	cells = pmfs_number_cells(c, numbers, cells);
 	pm_set_empty(cells);
 	if (c->first_excl != PM_NONE && t->busy != 0 && !(t->idles && category == PMFS_IDLE))
 		pm_set_f64(cells,
-			isnan(numbers[c->first_excl]) ? 0 : numbers[c->first_excl] / t->busy);
+			isnan(numbers[c->first_excl]) ? 0
+						      : (double)numbers[c->first_excl] / t->busy);
 	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
 	pm_set_text(&cells[2], pm_bytes_of(t->names->paths[t->thread]));
 	return 1;

@@ -73,13 +73,13 @@ static int threads_start(struct pm_rows *rows, struct pm_error *err)
 	int r = pmfs_model_columns(pmfs_model_of(rows->table->self), &columns, err);
 	if (r < 0)
 		return r;
-	rows->own = malloc((columns->n + 1) * sizeof(double));
+	rows->own = malloc((columns->n + 1) * sizeof(pm_number));
 	return rows->own ? 0 : pmfs_no_memory(err);
 }
 
 /* A thread with unreadable costs has none in the table; damage.csv lists it. */
 static int row_totals(struct pmfs_model *m, uint32_t thread, const struct pmfs_columns *columns,
-	double *cells, struct pm_error *err)
+	pm_number *cells, struct pm_error *err)
 {
 	struct pm_error error = {.offset = PM_NO_OFFSET};
 	int r = pmfs_thread_totals(m, thread, cells, &error);

@@ -236,7 +236,7 @@ static int by_cost(const void *a, const void *b)
 /* The statements of a text: all lines of its file. */
 static double text_cost(const struct pmfs_lines *l, uint32_t file)
 {
-	double sum = NAN;
+	pm_number sum = NAN;
 	for (uint32_t i = pmfs_lines_find(l, file, 0); i < l->n; i++) {
 		uint32_t row = l->by_place[i];
 		if (l->lines[row].file != file)
@@ -342,7 +342,7 @@ void pmfs_sites_done(struct pmfs_sites *s)
  */
 static double sites_cost(struct pmfs_sites *s, uint32_t line)
 {
-	double sum = NAN;
+	pm_number sum = NAN;
 	while (s->at < s->n && site(s, s->at)->line < line)
 		s->at++;
 	for (uint32_t i = s->at; i < s->n && site(s, i)->line == line; i++)
@@ -419,7 +419,7 @@ static void add_eval(const struct pmfs_sites *s, const struct pmfs_site_eval *e,
 static void add_line_evals(
 	struct pmfs_sites *s, uint32_t line, unsigned indent, struct pm_text *out)
 {
-	double sum = NAN;
+	pm_number sum = NAN;
 	uint64_t n = 0;
 	while (s->at_eval < s->n_evals && s->evals[s->at_eval].line < line)
 		s->at_eval++;
@@ -473,7 +473,7 @@ struct annotated {
 enum { NUMBER_WIDTH = 15, LINE_WIDTH = 7 };
 
 /* The next entry of by_place, if it belongs to this file and is at most `last`. */
-static const struct pm_line *peek(const struct annotated *a, const double **ret_cells)
+static const struct pm_line *peek(const struct annotated *a, const pm_number **ret_cells)
 {
 	const struct pmfs_lines *l = a->lines;
 	if (a->file == PM_NONE || a->at >= l->n)
@@ -487,7 +487,7 @@ static const struct pm_line *peek(const struct annotated *a, const double **ret_
 static void choose_columns(struct annotated *a)
 {
 	const struct pm_line *line;
-	const double *cells;
+	const pm_number *cells;
 	uint32_t begin = a->file == PM_NONE ? 0 : pmfs_lines_find(a->lines, a->file, a->first);
 	for (a->at = begin; (line = peek(a, &cells)) != NULL; a->at++)
 		for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
@@ -542,7 +542,7 @@ static void add_code(struct pm_bytes line, struct pm_text *out)
 static void add_line(
 	struct annotated *a, uint32_t number, struct pm_bytes text, struct pm_text *out)
 {
-	const double *cells = NULL;
+	const pm_number *cells = NULL;
 	const struct pm_line *line = peek(a, &cells);
 	bool known = line && line->line == number;
 	for (uint32_t i = 0; i < a->lines->columns->n_shown; i++)
@@ -562,7 +562,7 @@ static void add_line(
 static void add_text(struct annotated *a, struct pm_bytes text, struct pm_text *out)
 {
 	const struct pm_line *line;
-	const double *cells;
+	const pm_number *cells;
 	add_header(a, out);
 	for (uint32_t number = 1; text.len > 0 && number <= a->last; number++) {
 		struct pm_bytes next = pmfs_source_line(&text);

@@ -30,10 +30,10 @@
 struct costly {
 	const struct pmfs_functions *f;
 	uint32_t n;
-	const uint32_t *order; /* its rows, most expensive first; NULL: in order */
-	const uint32_t *of;    /* row → row of functions.csv; NULL: identical */
-	const double *cells;   /* by row */
-	double whole;          /* shares are of this */
+	const uint32_t *order;  /* its rows, most expensive first; NULL: in order */
+	const uint32_t *of;     /* row → row of functions.csv; NULL: identical */
+	const pm_number *cells; /* by row */
+	double whole;           /* shares are of this */
 };
 
 /*
@@ -167,7 +167,7 @@ static void add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 struct picked {
 	const struct pmfs_functions *f;
 	uint32_t n, rows[PMFS_TEXT_ROWS];
-	const double *cells[PMFS_TEXT_ROWS];
+	const pm_number *cells[PMFS_TEXT_ROWS];
 	struct pm_bytes names[PMFS_TEXT_ROWS];
 };
 
@@ -215,7 +215,7 @@ static void pick(struct picked *p, const struct costly *c, uint32_t most, uint32
 	*p = (struct picked){.f = c->f};
 	for (uint32_t i = 0; i < c->n && p->n < most; i++) {
 		uint32_t row = c->order ? c->order[i] : i;
-		const double *cells = c->cells + (size_t)row * c->f->columns->n;
+		const pm_number *cells = c->cells + (size_t)row * c->f->columns->n;
 		if (column != PM_NONE &&
 			!(cells[column] > 0 && pmfs_is_cost(cells[column], c->whole)))
 			break; /* nor do the rows after it */
@@ -645,7 +645,7 @@ static int measure(struct usage *u, struct pmfs_model *m, double ns, struct pm_e
 		return r;
 	uint32_t leading = pmfs_leading_column(c), gpu = gpu_column(c, PM_ROLE_INCLUSIVE);
 	uint32_t columns[N_SORTS] = {leading, gpu == PM_NONE ? leading : gpu};
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
@@ -1026,7 +1026,7 @@ static int add_thread_totals(
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0)
 		return r;
-	double *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	r = pmfs_thread_totals(m, thread, cells, err);
