@@ -250,7 +250,8 @@ static bool is_who(enum pattern pattern, struct pm_bytes stack, struct who *w)
 
 struct common {
 	bool two, located;
-	unsigned patterns; /* a bit each */
+	unsigned patterns;    /* a bit each */
+	struct pm_text stack; /* of the line before, with two numbers cut off */
 };
 
 static void compare(struct common *c, struct pm_bytes line)
@@ -261,7 +262,14 @@ static void compare(struct common *c, struct pm_bytes line)
 		return;
 	struct pm_bytes rest = line, file;
 	uint32_t number;
-	c->two = c->two && take_count(&line, &count);
+	/* A stack comes once where two runs are compared; `call 1` and `call 2` are two. */
+	c->two = c->two && take_count(&line, &count) &&
+		!pm_bytes_equal(line, pm_text_view(&c->stack));
+	if (c->two) {
+		pm_text_clear(&c->stack);
+		pm_text_bytes(&c->stack, line);
+		c->two = !c->stack.failed;
+	}
 	for (unsigned i = 0; i < N_PATTERNS; i++)
 		if (c->patterns & 1u << i && !is_who((enum pattern)i, line, &who))
 			c->patterns &= ~(1u << i);
@@ -437,9 +445,13 @@ static bool read_line(struct reading *f, const struct pm_textlines *lines, struc
 static int folded_read(struct pm_recording *r, struct pm_error *err)
 {
 	static const struct pm_bytes none = {NULL, 0};
-	struct reading f = {.r = r, .common = {true, true, (1u << N_PATTERNS) - 1}};
+	struct reading f = {.r = r,
+		.common = {.two = true, .located = true, .patterns = (1u << N_PATTERNS) - 1}};
 	f.texts.arena = &f.arena;
 	for_lines(&f, compare_line);
+	if (f.common.stack.failed)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for a line");
+	pm_text_done(&f.common.stack);
 	f.metrics[0] = pm_rec_metric(r, pm_bytes_of(f.common.two ? "before" : "count"), none);
 	f.metrics[1] = f.common.two ? pm_rec_metric(r, pm_bytes_of("after"), none) : f.metrics[0];
 	for_lines(&f, read_line);

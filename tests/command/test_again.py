@@ -47,6 +47,17 @@ def functions(source, graph):
 
 
 class Again(unittest.TestCase):
+    def test_names_that_end_in_numbers_are_no_second_quantity(self):
+        for text, want in ((b"call 0 500\ncall 1 700\n", {"call 0": {("count", "excl"): 500, ("count", "incl"): 500},
+                                                          "call 1": {("count", "excl"): 700, ("count", "incl"): 700}}),
+                           (b"call 0 500\nother 1 700\n", {"call": {("before", "excl"): 0, ("before", "incl"): 0, ("after", "excl"): 500, ("after", "incl"): 500},
+                                                            "other": {("before", "excl"): 1, ("before", "incl"): 1, ("after", "excl"): 700, ("after", "incl"): 700}})):
+            with self.subTest(text), tempfile.NamedTemporaryFile(suffix=".folded") as f:
+                f.write(text)
+                f.flush()
+                self.assertEqual({name: {k: v for k, v in costs.items() if v} for name, costs in functions(f.name, False).items()},
+                                 {name: {k: v for k, v in costs.items() if v} for name, costs in want.items()})
+
     def test_functions_come_back(self):
         for name in ALL:
             with self.subTest(name), tempfile.TemporaryDirectory(prefix="profmount-again-") as folder:
