@@ -5,6 +5,7 @@
 import csv
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -295,17 +296,23 @@ calls=1 1
 
 
 def export():
-    """Costs of edges are parts of the run that are somewhere else, too: in pprof's file they would be there twice."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, again = os.path.join(folder, "callgrind.out"), os.path.join(folder, "profile.pb.gz")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(HEAD + "fl=a.c\nfn=main\n1 10\ncfn=f\ncalls=2 1\n2 70\nfn=f\n7 30\n8 40\n")
-        with open(again, "wb") as file:
-            file.write(subprocess.run([profmount, "--cat", source, "export/profile.pb.gz"], capture_output=True, check=False).stdout)
-        for path, columns in (("functions.csv", ("ir_excl", "name")), ("lines.csv", ("line", "ir_excl", "name"))):
-            a, b = (rows(subprocess.run([profmount, "--cat", s, path], capture_output=True, text=True, check=False), *columns)
-                    for s in (source, again))
-            check(f"profile.pb.gz: {path}", [row for row in b if " 0 " not in row], [row for row in a if " 0 " not in row])
+    """Costs of edges are parts of the run that are somewhere else, too: in pprof's files they would be there twice. Memory that
+    is freed is negative."""
+    for events, lines, more in (("Ir", "1 10\ncfn=f\ncalls=2 1\n2 70\nfn=f\n7 30\n8 40\n", ()),
+                                ("Memory", "1 -200\ncfn=f\ncalls=2 1\n2 50\nfn=f\n7 80\n8 -30\n", ("export/memory.pb.gz",))):
+        with tempfile.TemporaryDirectory() as folder:
+            source, again = os.path.join(folder, "callgrind.out"), os.path.join(folder, "profile.pb.gz")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(HEAD.replace("Ir", events) + "fl=a.c\nfn=main\n" + lines)
+            for name in ("export/profile.pb.gz", *more):
+                with open(again, "wb") as file:
+                    file.write(subprocess.run([profmount, "--cat", source, name], capture_output=True, check=False).stdout)
+                column = events.lower() + "_excl"
+                for path, columns in (("functions.csv", (column, "name")), ("lines.csv", ("line", column, "name"))):
+                    a, b = (rows(subprocess.run([profmount, "--cat", s, path], capture_output=True, text=True, check=False), *columns)
+                            for s in (source, again))
+                    if name == "export/profile.pb.gz" or path == "functions.csv":  # the frames of one quantity have no lines
+                        check(f"{name}: {path}", [row for row in b if not re.search(r"(^| )0 ", row)], [row for row in a if not re.search(r"(^| )0 ", row)])
 
 
 def endless_header():

@@ -188,8 +188,12 @@ static int64_t in_units(const struct pmfs_column *column, double cost)
  */
 static double own_of(const struct writing *w, const struct pmfs_stacks *s, uint32_t context)
 {
-	if (w->before || s->is_cut || s->column->role != PM_ROLE_INCLUSIVE)
+	if (w->before || s->is_cut)
 		return s->self[context - s->first];
+	if (s->column->role != PM_ROLE_INCLUSIVE)
+		return s->column->decreases && pmfs_stacks_is_frame(s, context)
+			? s->value[context - s->first]
+			: s->self[context - s->first];
 	double own = s->value[context - s->first];
 	for (uint32_t c = context + 1; c < s->tree->end[context]; c = s->tree->end[c])
 		own -= s->value[c - s->first];

@@ -94,14 +94,17 @@ static void subtract_frames_below(struct pmfs_stacks *s)
 	}
 }
 
-/* Costs that are not inclusive are unchanged; counts of parts are added to their frame. */
+/*
+ * Costs that are not inclusive are unchanged; counts of parts are added to their frame. What is
+ * negative is no part of a picture.
+ */
 static void keep_plain_values(struct pmfs_stacks *s)
 {
 	for (uint32_t i = s->first; i < s->end; i++) {
 		double *value = &s->value[i - s->first];
-		if (!isfinite(*value) || *value < 0)
+		if (!isfinite(*value) || (*value < 0 && !s->column->decreases))
 			*value = 0;
-		if (pmfs_stacks_is_frame(s, i) || s->column->role == PM_ROLE_COUNT)
+		if (*value > 0 && (pmfs_stacks_is_frame(s, i) || s->column->role == PM_ROLE_COUNT))
 			s->self[s->shown[i - s->first] - s->first] += *value;
 	}
 }
