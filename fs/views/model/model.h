@@ -277,7 +277,7 @@ static inline uint32_t pmfs_shown_place(const struct pmfs_columns *c, uint32_t p
 	return place < c->n ? PM_NONE : place - c->n + c->n_shown;
 }
 
-/* A stored value as a double, for calculations. */
+/* A stored value, for calculations. */
 static inline pm_number pmfs_value_number(const struct pm_value *value)
 {
 	if (!value->whole)
