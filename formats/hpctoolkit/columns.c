@@ -171,8 +171,9 @@ static int columns_fill(void *owner, void *part, struct pm_error *err)
 			c->metrics[i].has_values = seen[c->metrics[i].group];
 		c->list.metrics = c->metrics;
 		r = pm_work_cancelled() ? -ENOMEM : 0;
-		if (r == 0)
-			r = hpctk_taxonomy_read(db, reader.metrics, group_of, c);
+		if (r == 0 && db->folder.has_formulas)
+			r = hpctk_taxonomy_parse(
+				db->folder.formulas.bytes, reader.metrics, group_of, c);
 		if (c->damage.no_memory)
 			r = -ENOMEM;
 	} else {

@@ -29,7 +29,11 @@ struct hpctk_folder {
 	int fd; /* the directory; negative: not open */
 	struct pm_input files[HPCTK_N_FILES];
 	bool present[HPCTK_N_FILES]; /* the file is there and can be read */
+	struct pm_input formulas;    /* metrics/default.yaml */
+	bool has_formulas;
 };
+
+#define HPCTK_FORMULAS "metrics/default.yaml"
 
 /* ---- the open database (parts.c) ---- */
 
@@ -466,14 +470,10 @@ struct hpctk_columns {
 struct pm_bytes hpctk_unit_of(struct pm_bytes name);
 
 /*
- * Reads metrics/default.yaml, if there is one: fills the derived metrics, hides those that are only
+ * Reads the text of metrics/default.yaml: fills the derived metrics, hides those that are only
  * inputs of them, puts those behind that are not visible by default, and tells of formulas that
  * cannot be computed. `group_of` is by quantity. 0 or -ENOMEM.
  */
-int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
-	const uint32_t *group_of, struct hpctk_columns *c);
-
-/* The same of its text. */
 int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metrics,
 	const uint32_t *group_of, struct hpctk_columns *c);
 

@@ -124,7 +124,7 @@ static bool changed(const struct pm_profile *p)
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		if (db->folder.present[i] && pm_input_changed(&db->folder.files[i]))
 			return true;
-	return false;
+	return db->folder.has_formulas && pm_input_changed(&db->folder.formulas);
 }
 
 static const struct pm_profile_ops ops = {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/common/affix.h"
+#include "formats/common/beneath.h"
 #include "formats/hpctoolkit/records.h"
 #include "profmount/profile.h"
 
@@ -75,6 +76,23 @@ static int file_open(struct hpctk_folder *f, enum hpctk_file file, struct pm_dam
 	return r;
 }
 
+/* Opens metrics/default.yaml; it is kept open like the others, so that columns stay as they are. */
+static int formulas_open(
+	struct hpctk_folder *f, struct pm_damage_list *damage, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int fd = pm_open_beneath(f->fd, HPCTK_FORMULAS);
+	if (fd < 0 && fd != -ENOMEM) /* a folder that cannot be opened is told in damage.c */
+		return 0;
+	int r = fd < 0 ? fd : pm_input_take(&f->formulas, fd, HPCTK_FORMULAS, &why);
+	f->has_formulas = r == 0;
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, HPCTK_FORMULAS, PM_NO_OFFSET, "no memory");
+	if (r < 0)
+		pm_damage_add(damage, HPCTK_FORMULAS, 0, PM_NO_OFFSET, "%s", why.text);
+	return 0;
+}
+
 /*
  * Opens the existing files in directory `folder` (borrowed). -ENOTSUP for unsupported versions,
  * -EINVAL if meta.db or profile.db is missing or of another kind; a broken optional file is
@@ -96,13 +114,14 @@ static int folder_open(
 		if (!f->present[i])
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), PM_NO_OFFSET,
 				"is missing; a database cannot be read without it");
-	return 0;
+	return formulas_open(f, damage, err);
 }
 
 static void folder_close(struct hpctk_folder *f)
 {
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		pm_input_close(&f->files[i]);
+	pm_input_close(&f->formulas);
 	if (f->fd >= 0)
 		close(f->fd);
 }

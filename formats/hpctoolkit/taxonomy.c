@@ -9,16 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/beneath.h"
 #include "formats/common/formula.h"
-#include "formats/common/input.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
 #include "formats/common/text.h"
 #include "profmount/limits.h"
-
-#define FILE_NAME "metrics/default.yaml"
 
 enum {
 	MOST_LEVELS = 32, /* of indentation; hpcprof writes 8, and 3 for each level of children */
@@ -75,7 +71,7 @@ struct reader {
 static void fault(struct reader *r, uint64_t at, struct pm_bytes name, const char *what)
 {
 	int len = name.len < 80 ? (int)name.len : 80;
-	pm_damage_add(&r->c->damage, FILE_NAME, at, PM_NO_OFFSET, "%.*s: %s", len,
+	pm_damage_add(&r->c->damage, HPCTK_FORMULAS, at, PM_NO_OFFSET, "%.*s: %s", len,
 		(const char *)name.p, what);
 }
 
@@ -570,7 +566,8 @@ int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metri
 	struct reader r = {.metrics = metrics, .group_of = group_of, .c = c};
 	int status = 0;
 	if (file.len > PM_LIMIT_STRING)
-		fault(&r, 0, pm_bytes_of(FILE_NAME), "has more than 1 MiB: no metric is derived");
+		fault(&r, 0, pm_bytes_of(HPCTK_FORMULAS),
+			"has more than 1 MiB: no metric is derived");
 	else
 		status = read_file(&r, file);
 	pm_strtab_done(&r.quantities);
@@ -579,25 +576,5 @@ int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metri
 	free(r.quantity);
 	free(r.aliases);
 	c->list.derived = c->derived;
-	return status;
-}
-
-int hpctk_taxonomy_read(struct hpctk_opened *db, const struct hpctk_metrics *metrics,
-	const uint32_t *group_of, struct hpctk_columns *c)
-{
-	struct pm_input in = {.fd = -1, .slot = -1};
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int fd = pm_open_beneath(db->folder.fd, FILE_NAME), status;
-	if (fd < 0) /* a folder that cannot be opened is told in damage.c */
-		return fd == -ENOMEM ? fd : 0;
-	status = pm_input_take(&in, fd, FILE_NAME, &err);
-	if (status == -ENOMEM)
-		return status;
-	if (status < 0) {
-		pm_damage_add(&c->damage, FILE_NAME, 0, PM_NO_OFFSET, "%s", err.text);
-		return 0;
-	}
-	status = hpctk_taxonomy_parse(in.bytes, metrics, group_of, c);
-	pm_input_close(&in);
 	return status;
 }
