@@ -253,6 +253,8 @@ static const struct {
 	{"threadcreate profile:", 21, NULL,
 		"is a legacy profile in text; go tool pprof -proto converts it"},
 	{"--- ", 4, NULL, "is a legacy profile in text; go tool pprof -proto converts it"},
+	{"PeriodType: ", 12, NULL,
+		"is text of go tool pprof -raw; the profile itself, or what -proto writes, is read"},
 	{"# To display the perf.data header", 33, NULL,
 		"is a report of perf report; perf script writes what can be read"},
 	{"# started on ", 13, NULL, "are counts of perf stat, without call paths"},

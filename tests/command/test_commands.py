@@ -357,6 +357,7 @@ class Commands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name, begins, said in (("cpu.prof", struct.pack("<5Q", 0, 3, 0, 10000, 0), "google-pprof --proto"),
                                        ("heap.txt", b"heap profile: 1: 2 [3: 4] @ heap/1\n", "go tool pprof -proto"),
+                                       ("raw.txt", b"PeriodType: cpu nanoseconds\nPeriod: 10000000\n", "-proto"),
                                        ("trace.out", b"go 1.22 trace\0\0\0", "go tool trace -pprof="),
                                        ("app.jfr", b"FLR\0\0\2\0\1", "jfrconv"),
                                        ("isolate-1-v8.log", b"v8-version,11,3\n", "node --cpu-prof"),
