@@ -138,6 +138,7 @@ class Operator(unittest.TestCase):
         shutil.copytree(os.path.join(SOURCES, "hpctoolkit"), database)
         with open(os.path.join(measurement, "structs"), "w", encoding="utf-8"):
             pass
+        shutil.rmtree(os.path.join(database, "metrics"))
         os.symlink("/", os.path.join(database, "metrics"))
         self.assertIn(b",structs,", run("--cat", measurement, "damage.csv").stdout)
         self.assertIn(b",metrics,", run("--cat", database, "damage.csv").stdout)
