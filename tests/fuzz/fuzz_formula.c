@@ -68,10 +68,12 @@ static void check_taxonomy(struct pm_bytes text)
 	struct hpctk_quantity quantities[N_QUANTITIES];
 	struct pm_metric list[N_QUANTITIES];
 	uint32_t group_of[N_QUANTITIES];
-	bool shown[N_METRICS] = {false};
+	bool shown[N_METRICS] = {false}, visible[N_METRICS] = {false};
 	struct hpctk_metrics metrics = {.quantities = quantities, .n_quantities = N_QUANTITIES};
-	struct hpctk_columns c = {
-		.metrics = list, .shown = shown, .list = {.n = N_QUANTITIES, .metrics = list}};
+	struct hpctk_columns c = {.metrics = list,
+		.shown = shown,
+		.visible = visible,
+		.list = {.n = N_QUANTITIES, .metrics = list}};
 	c.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	for (uint32_t i = 0; i < N_QUANTITIES; i++) {
 		group_of[i] = i / N_SCOPES;
