@@ -5,19 +5,9 @@
 #ifndef PROFMOUNT_FS_FILTERS_PATTERN_H
 #define PROFMOUNT_FS_FILTERS_PATTERN_H
 
-#include "profmount/bytes.h"
+#include "formats/common/glob.h"
 
-enum { PMFS_PATTERN_SIZE = 256 }; /* longer names of directories do not exist */
-
-/* A glob of at most PMFS_PATTERN_SIZE - 1 bytes. */
-struct pmfs_glob {
-	struct pm_bytes text;
-	struct pmfs_glob_step {
-		uint8_t kind;
-		uint8_t from, to; /* in the text: a character, or the inside of a set */
-	} steps[PMFS_PATTERN_SIZE];
-	unsigned n;
-};
+enum { PMFS_PATTERN_SIZE = PM_GLOB_SIZE };
 
 /* What of a frame a pattern is about. */
 enum pmfs_pattern_of {
@@ -30,10 +20,10 @@ enum pmfs_pattern_of {
 
 struct pmfs_pattern {
 	enum pmfs_pattern_of of;
-	char text[PMFS_PATTERN_SIZE]; /* as given */
+	char text[PM_GLOB_SIZE]; /* as given */
 	size_t len;
-	struct pm_bytes rest;  /* of `text`, behind the prefix */
-	struct pmfs_glob glob; /* the same */
+	struct pm_bytes rest; /* of `text`, behind the prefix */
+	struct pm_glob glob;  /* the same */
 };
 
 /* Reads the name of a filter's directory; false where it cannot be one: empty, too long, hidden. */

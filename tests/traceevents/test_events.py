@@ -135,6 +135,18 @@ class Events(unittest.TestCase):
                           for row in csv.DictReader(done.stdout.splitlines())],
                          [("5000", "3000", "1", "8000", "kernel", "kernel", "gemm"), ("3000", "0", "1", "3000", "copy", "gpu_memcpy", "Memcpy")])
 
+    def test_iterations_are_windows(self):
+        events = [event("X", f"ProfilerStep#{i}", 100 * i, dur=80, cat="user_annotation") for i in (1, 2, 3)]
+        events += [event("X", "aten::mul", 100 * i + 10, dur=10 * i, cat="cpu_op") for i in (1, 2, 3)]
+        step = ("-o", "iterations=ProfilerStep*")
+        rows = self.rows(events, "iterations.csv", *step)
+        self.assertEqual([(r["iteration"], r["time_ns"], r["duration_ns"]) for r in rows],
+                         [("1", "0", "80000"), ("2", "100000", "80000"), ("3", "200000", "80000")])
+        for i, row in enumerate(rows, 1):
+            of = {f["name"]: f["time_ns_excl"] for f in self.rows(events, row["window"] + "/functions.csv", *step)}
+            self.assertEqual(of["aten::mul"], str(10000 * i))
+        self.assertEqual(len(self.rows(events, "functions.csv")), 4)
+
     def test_numbers_of_calls_are_quantities(self):
         events = [event("X", "a", 0, dur=100, args={"bytes": 10, "flops": 1.5, "name": "7"}),
                   event("X", "b", 10, dur=10, args={"bytes": 9007199254740993}),

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/glob.h"
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
@@ -9,6 +10,8 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
+
+enum { BETWEEN = 4096 }; /* functions: two checks for cancellation */
 
 /* A context is outside of iterations, is the top of one, or is below such a top. */
 enum mark { NONE, HEAD, BELOW };
@@ -38,18 +41,38 @@ static void iterations_done(void *p)
 
 /* ---- contexts ---- */
 
+/*
+ * The functions of that name; if there are none, those that it matches as a pattern. Names may have
+ * any character of patterns. 1, 0 if there are none, -ENOMEM.
+ */
+static int find_functions(const struct pmfs_identity *id, struct pm_bytes name, bool **ret)
+{
+	bool *found = *ret = calloc((size_t)id->n + 1, sizeof(*found)), some = false;
+	struct pm_glob glob;
+	if (!found)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < id->n; i++)
+		some |= found[i] = pm_bytes_equal(id->functions[i].name, name);
+	if (some || name.len >= PM_GLOB_SIZE)
+		return some;
+	pm_glob_read(&glob, name);
+	for (uint32_t i = 0; i < id->n; i++) {
+		some |= found[i] = pm_glob_matches(&glob, id->functions[i].name);
+		if (i % BETWEEN == 0 && pm_work_cancelled())
+			return -ENOMEM;
+	}
+	return some;
+}
+
 /* In pre-order, parents come first. */
-static bool mark_contexts(struct finding *f, const struct pmfs_identity *id, struct pm_bytes name)
+static bool mark_contexts(struct finding *f, const struct pmfs_identity *id, const bool *found)
 {
 	bool some = false;
 	for (uint32_t i = 0; i < f->tree->n_contexts; i++) {
 		uint32_t parent = f->tree->parent[i];
 		if (parent != PM_NONE && f->marks[parent]) {
 			f->marks[i] = BELOW;
-			continue;
-		}
-		const struct pmfs_function *function = &id->functions[pmfs_function_of(id, i)];
-		if (pmfs_is_call(id, i) && pm_bytes_equal(function->name, name)) {
+		} else if (pmfs_is_call(id, i) && found[pmfs_function_of(id, i)]) {
 			f->marks[i] = HEAD;
 			some = true;
 		}
@@ -201,14 +224,19 @@ static int find(struct finding *f, struct pmfs_model *m, struct pm_error *err)
 	const struct pmfs_identity *id;
 	const char *name = pmfs_model_iterations(m);
 	struct iterations_part *part = f->part;
+	bool *found = NULL;
 	int r = pmfs_identity(m, &id, err);
 	if (r < 0)
 		return r;
 	f->tree = id->tree;
 	f->marks = calloc((size_t)f->tree->n_contexts + 1, sizeof(*f->marks));
-	if (!f->marks)
+	r = f->marks ? find_functions(id, pm_bytes_of(name), &found) : -ENOMEM;
+	if (r > 0)
+		r = mark_contexts(f, id, found);
+	free(found);
+	if (r < 0)
 		return pmfs_no_memory(err);
-	if (!mark_contexts(f, id, pm_bytes_of(name)))
+	if (r == 0)
 		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
 			"-o iterations: nothing is called `%s` (see functions.csv)", name);
 	f->part = NULL;

@@ -1,6 +1,7 @@
 /*
- * Iterations: the outermost calls of one function, label or method, which -o iterations names, on
- * the thread with most of them. Of samples, an iteration is as many in a row as lie below it.
+ * Iterations: the outermost calls of functions, labels or methods, which -o iterations names, one
+ * or by a pattern, on the thread with most of them. Of samples, an iteration is as many in a row as
+ * lie below it.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_ITERATIONS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_ITERATIONS_H
