@@ -82,9 +82,11 @@ static int formulas_open(
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	int fd = pm_open_beneath(f->fd, HPCTK_FORMULAS);
-	if (fd < 0 && fd != -ENOMEM) /* a folder that cannot be opened is told in damage.c */
+	if (fd == -ENOENT || fd == -ENOTDIR)
 		return 0;
-	int r = fd < 0 ? fd : pm_input_take(&f->formulas, fd, HPCTK_FORMULAS, &why);
+	int r = fd < 0 ? pm_error_set(&why, fd, HPCTK_FORMULAS, PM_NO_OFFSET,
+				 "cannot be opened: %s", strerror(-fd))
+		       : pm_input_take(&f->formulas, fd, HPCTK_FORMULAS, &why);
 	f->has_formulas = r == 0;
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, HPCTK_FORMULAS, PM_NO_OFFSET, "no memory");

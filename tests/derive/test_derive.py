@@ -368,6 +368,15 @@ class OfDatabases(unittest.TestCase):
                 self.assertGreaterEqual(int(rows[0]["offset"]), start)
                 self.assertIn("ghz_excl", table(path, "functions.csv")[0])
 
+    def test_a_file_that_must_not_be_read_is_said(self):
+        path = self.database(YAML)
+        file = os.path.join(path, "metrics", "default.yaml")
+        os.remove(file)
+        os.symlink("/etc/passwd", file)
+        rows = [(r["file"], r["what"]) for r in table(path, "damage.csv")]
+        self.assertIn("metrics/default.yaml", [f for f, _ in rows])
+        self.assertTrue(all(what.startswith("cannot be opened: ") for f, what in rows if f == "metrics/default.yaml"))
+
     def test_what_is_no_taxonomy(self):
         plain = table(SAMPLE, "functions.csv")
         texts = ["", "\n", "roots:", "inputs:\n", "- - - -\n", "&", "  - &a\n", ": : :\n", "{" * 1000, "\0\0\n", "roots:\n" + "".join(
