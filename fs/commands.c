@@ -164,7 +164,7 @@ int pmfs_command_check(struct pmfs_instance *in, const struct pmfs_options *o)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pm_damages *damages;
 	struct pm_text line = {.p = NULL};
-	int r = in->profile->ops->damage(in->profile, &damages, &err);
+	int r = pm_profile_damage(in->profile, &damages, &err);
 	pmfs_bar_give_way(STDOUT_FILENO);
 	if (r < 0) {
 		say(in->profile->source, r, &err);

@@ -325,7 +325,7 @@ static int build(void *context, struct pm_error *err)
 	struct building b = {.window = context};
 	const struct pm_profile *p = b.window->profile;
 	b.z = zts_opened_of(b.window->run);
-	int r = p->ops->tree(p, &b.tree, err);
+	int r = pm_profile_tree(p, &b.tree, err);
 	if (r < 0)
 		return r;
 	b.items = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.items));

@@ -438,7 +438,7 @@ int pmfs_compare_gpu_table(struct pmfs_model *m, struct pm_table *ret, struct pm
 	int r = pmfs_has_gpu(m, 0, err);
 	if (r != 0)
 		return r < 0 ? r : pmfs_gpu_table(m, 0, ret, err);
-	r = p->ops->documents ? p->ops->documents(p, &docs, &n, err) : 0;
+	r = pm_profile_documents(p, &docs, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (strcmp(docs[i].path, "gpu.csv") == 0 && docs[i].doc.kind == PM_DOC_CSV)
 			*ret = docs[i].doc.table;

@@ -159,7 +159,7 @@ static int count_threads(
 		struct pmfs_model *m;
 		if (run->broken || (r = pmfs_compare_acquire(c, run, &m, err)) < 0)
 			continue;
-		if (pmfs_model_profile(m)->ops->threads &&
+		if (pm_profile_has(pmfs_model_profile(m), threads) &&
 			(r = pmfs_empty_threads(m, &t, err)) == 0)
 			ret[run->side] +=
 				(double)(t->n_threads - t->n_empty) / k->n_good[run->side];

@@ -112,7 +112,7 @@ static void drop_threads(struct pmfs_filter *f)
 static int list_threads(void *context, struct pm_error *err)
 {
 	struct pmfs_filter *f = context;
-	int r = f->of->ops->threads(f->of, &f->threads_of, err);
+	int r = pm_profile_threads(f->of, &f->threads_of, err);
 	if (r < 0)
 		return r;
 	uint32_t first = f->what.thread == PM_NONE ? 0 : f->what.thread;
@@ -308,7 +308,7 @@ static int list_times(void *context, struct pm_error *err)
 {
 	struct pmfs_filter *f = context;
 	const struct pm_call_times *all;
-	int r = f->of->ops->call_times(f->of, &all, err);
+	int r = pm_profile_call_times(f->of, &all, err);
 	if (r < 0)
 		return r;
 	uint32_t n = f->tree->n_functions;
@@ -376,7 +376,7 @@ static int list_facts(void *context, struct pm_error *err)
 	const struct pm_fact *facts = NULL;
 	size_t n = 0;
 	double share;
-	int r = f->of->ops->facts ? f->of->ops->facts(f->of, &facts, &n, err) : 0;
+	int r = pm_profile_facts(f->of, &facts, &n, err);
 	if (r < 0 || (r = get_share(f, &share, err)) < 0)
 		return r;
 	free(f->facts);
@@ -417,7 +417,7 @@ int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
 		return 1;
 	int r = filter_get(p, &f, err);
 	if (r == 0)
-		r = p->ops->tree(p, &tree, err);
+		r = pm_profile_tree(p, &tree, err);
 	return r < 0 ? r : f->has_matches;
 }
 
@@ -452,7 +452,7 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 	struct pm_error *err)
 {
 	const struct pm_profile *of = filter_of(p)->of;
-	return of->ops->span(of, ret_origin_ns, ret_duration_ns, err);
+	return pm_profile_span(of, ret_origin_ns, ret_duration_ns, err);
 }
 
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
@@ -467,21 +467,21 @@ static int get_sources(const struct pm_profile *p, const struct pm_source **ret,
 	struct pm_error *err)
 {
 	const struct pm_profile *of = filter_of(p)->of;
-	return of->ops->sources(of, ret, ret_n, err);
+	return pm_profile_sources(of, ret, ret_n, err);
 }
 
 static int get_missing(
 	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
 {
 	const struct pm_profile *of = filter_of(p)->of;
-	return of->ops->missing(of, ret, err);
+	return pm_profile_missing(of, ret, err);
 }
 
 static int get_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
 	const struct pm_profile *of = filter_of(p)->of;
-	return of->ops->damage(of, ret, err);
+	return pm_profile_damage(of, ret, err);
 }
 
 static bool has_changed(const struct pm_profile *p)
@@ -555,7 +555,7 @@ static int settle(void *context, struct pm_error *err)
 	pm_text_bytes(&f->title, pm_text_view(&f->path));
 	if (thread != PM_NONE) {
 		const struct pm_threads *threads;
-		if ((r = bottom->ops->threads(bottom, &threads, err)) < 0)
+		if ((r = pm_profile_threads(bottom, &threads, err)) < 0)
 			return r;
 		pm_text_printf(&f->title, " of thread_id %u", threads->threads[thread].id);
 	}

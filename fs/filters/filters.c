@@ -86,7 +86,7 @@ static int filters_readme_render(
 	pm_text_printf(out, "/functions.txt\n$ cat %s/", kind);
 	add_name(out, f);
 	pm_text_str(out, "/summary.txt\n");
-	if (p->ops->threads) {
+	if (pm_profile_has(p, threads)) {
 		pm_text_printf(out, "$ cat %s/", kind);
 		add_name(out, f);
 		pm_text_str(out, "/threads.csv\n");

@@ -145,7 +145,7 @@ static int add_run(
 	int r = pmfs_shelf_acquire(e->shelf, run, &m, &why);
 	if (r == 0) {
 		const struct pm_profile *p = pmfs_model_profile(m);
-		r = p->ops->damage(p, &damages, &why);
+		r = pm_profile_damage(p, &damages, &why);
 		if (r >= 0)
 			r = add_if_gone(e, all, run);
 		for (size_t i = 0; r >= 0 && i < damages->n; i++)

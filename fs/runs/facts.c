@@ -94,7 +94,7 @@ static int find_fact(struct found *f, const struct pm_profile *p, const char *co
 {
 	const struct pm_fact *facts = NULL;
 	size_t n = 0;
-	int r = p->ops->facts ? p->ops->facts(p, &facts, &n, err) : 0;
+	int r = pm_profile_facts(p, &facts, &n, err);
 	for (; r >= 0 && *keys && !*ret; keys++)
 		for (size_t i = 0; r >= 0 && i < n && !*ret; i++)
 			if (strcmp(facts[i].key, *keys) == 0 &&
@@ -206,7 +206,7 @@ static int read_model(
 	ret->contexts = tree->n_contexts;
 	ret->has_modules = p->has_modules;
 	ret->has_files = p->has_lines;
-	if (p->ops->threads) {
+	if (pm_profile_has(p, threads)) {
 		if ((r = pmfs_empty_threads(m, &empty, err)) < 0)
 			return r;
 		ret->threads = empty->n_threads;
@@ -217,7 +217,7 @@ static int read_model(
 	ret->is_sampled = r > 0;
 	ret->format = f->format = p->format;
 	f->read = true;
-	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;
+	return pm_profile_span(p, &origin, &ret->duration_ns, err);
 }
 
 static int tell_broken(struct found *f, const struct pm_error *err, struct pmfs_run_facts *ret)

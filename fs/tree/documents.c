@@ -41,7 +41,7 @@ static int sources_fill(void *owner, void *part, struct pm_error *err)
 {
 	const struct pm_profile *p = ((struct pmfs_tree *)owner)->profile;
 	struct source_folder *s = part;
-	int r = p->ops->sources ? p->ops->sources(p, &s->sources, &s->n, err) : 0;
+	int r = pm_profile_sources(p, &s->sources, &s->n, err);
 	if (r == 0)
 		r = pmfs_paths_add(&s->paths, "source", PMFS_PAYLOAD_NONE, 0);
 	for (size_t i = 0; i < s->n && r == 0; i++)
@@ -66,7 +66,7 @@ static int sources_get(struct pmfs_tree *t, const struct source_folder **ret, st
 static int has_sources(struct pmfs_tree *t, struct pm_error *err)
 {
 	const struct pm_profile *p = t->profile;
-	if (!p->ops->sources)
+	if (!pm_profile_has(p, sources))
 		return 0;
 	if (p->ops->has)
 		return p->ops->has(p, PM_HAS_SOURCES, err);

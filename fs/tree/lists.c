@@ -150,14 +150,9 @@ static int paths_build(void *context, struct pm_error *err)
 {
 	struct pmfs_tree *t = context;
 	const struct pm_profile *p = t->profile;
-	int r = 0;
-	t->docs = NULL; /* left over from a failed build */
-	t->collections = NULL;
-	t->n_docs = t->n_collections = 0;
-	if (p->ops->documents)
-		r = p->ops->documents(p, &t->docs, &t->n_docs, err);
-	if (r >= 0 && p->ops->collections)
-		r = p->ops->collections(p, &t->collections, &t->n_collections, err);
+	int r = pm_profile_documents(p, &t->docs, &t->n_docs, err);
+	if (r >= 0)
+		r = pm_profile_collections(p, &t->collections, &t->n_collections, err);
 	if (r >= 0)
 		r = add_unlisted(t, err);
 	if (r < 0)

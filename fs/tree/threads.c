@@ -223,7 +223,7 @@ static uint32_t thread_of(const struct pmfs_tree *t, pm_node dir)
 
 static int threads_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
-	if (!t->profile->ops->threads || pmfs_node_b(dir) != 0)
+	if (!pm_profile_has(t->profile, threads) || pmfs_node_b(dir) != 0)
 		return pmfs_no_entry();
 	const struct thread_paths *threads;
 	int r = threads_get(t, &threads, err);
@@ -332,7 +332,7 @@ const struct pmfs_dir pmfs_dir_threads = {
 
 static int raw_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
-	if (pmfs_node_b(dir) != 0 || !t->profile->ops->threads)
+	if (pmfs_node_b(dir) != 0 || !pm_profile_has(t->profile, threads))
 		return pmfs_no_entry();
 	int r = pmfs_place_check(t, PMFS_PLACE_THREAD, pmfs_node_a(dir), err);
 	if (r == 0 && !has_raw(t, pmfs_node_a(dir)))

@@ -30,7 +30,7 @@ static bool is_there(const struct pmfs_tree *t, const struct fixed *f)
 	bool of_each =
 		f->kind == PMFS_CONTEXTS || f->kind == PMFS_BY_ID || f->kind == PMFS_FUNCTIONS;
 	return t->shape->folders & f->folder && !(of_each && pmfs_model_listing(t->model).lean) &&
-		(f->kind != PMFS_THREADS || t->profile->ops->threads);
+		(f->kind != PMFS_THREADS || pm_profile_has(t->profile, threads));
 }
 
 static int fixed_entry(struct pmfs_entry *ret, const struct fixed *f)

@@ -32,8 +32,7 @@ static bool span_clip(const struct pmfs_span *span, const struct pm_sample *s, u
 int pmfs_run_length(
 	const struct pm_profile *p, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err)
 {
-	*ret_origin = *ret_ns = PM_NO_TIME;
-	int r = p->ops->span ? p->ops->span(p, ret_origin, ret_ns, err) : 0;
+	int r = pm_profile_span(p, ret_origin, ret_ns, err);
 	if (*ret_origin == PM_NO_TIME)
 		*ret_ns = PM_NO_TIME;
 	return r;
@@ -198,7 +197,7 @@ int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thr
 {
 	const struct pmfs_trace_index *t = &x->traces[thread];
 	struct cutting c = {cut, x, thread, span, NULL, x->profile->traces_are_calls};
-	int r = x->profile->ops->tree(x->profile, &c.tree, err);
+	int r = pm_profile_tree(x->profile, &c.tree, err);
 	for (size_t i = 0, n; t->chunks && r >= 0 && (uint64_t)i * PMFS_CHUNK_RECORDS < t->n;
 		i += n) {
 		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;

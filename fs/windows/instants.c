@@ -219,7 +219,7 @@ static void add_metric(struct summing *s, const struct pm_metric *metric,
 static int add_threads(struct summing *s, bool expects, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
-	int r = s->run->ops->metrics(s->run, &metrics, err);
+	int r = pm_profile_metrics(s->run, &metrics, err);
 	for (size_t first = 0, end; r == 0 && first < s->n; first = end) {
 		for (end = first; end < s->n && s->items[end].thread == s->items[first].thread;)
 			end++;
@@ -264,7 +264,7 @@ int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err)
 {
 	struct summing s = {.c = c, .run = c->x->profile};
 	uint32_t *from = NULL;
-	int r = s.run->ops->tree(s.run, &s.whole, err);
+	int r = pm_profile_tree(s.run, &s.whole, err);
 	if (r == 0)
 		r = read_rows(&s, err);
 	if (r == 0)

@@ -84,7 +84,7 @@ static int gather(struct pmfs_contents *c, struct pm_error *err)
 	const struct pm_tree *whole = NULL;
 	if (p->samples_are_weighed)
 		return pmfs_instants_gather(c, err);
-	int r = p->ops->tree(p, &whole, err);
+	int r = pm_profile_tree(p, &whole, err);
 	struct pmfs_gathered from = {whole, c->x, c->cuts, c->first, c->n};
 	return r < 0 ? r : pmfs_gather(&from, &c->tree, &c->costs, err);
 }
@@ -303,7 +303,7 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 {
 	const struct window *w = p->self;
 	const struct pm_profile *run = w->c.x->profile;
-	int r = run->ops->span(run, ret_origin_ns, ret_duration_ns, err);
+	int r = pm_profile_span(run, ret_origin_ns, ret_duration_ns, err);
 	*ret_duration_ns = w->c.span.end - w->c.span.start;
 	return r;
 }
@@ -414,7 +414,7 @@ static int make_title(struct window *w, struct pm_error *err)
 	struct pm_bytes title;
 	uint64_t origin, duration;
 	int r = pm_profile_title(run, &title, err);
-	if (r < 0 || (r = run->ops->span(run, &origin, &duration, err)) < 0)
+	if (r < 0 || (r = pm_profile_span(run, &origin, &duration, err)) < 0)
 		return r;
 	pm_span_print(&w->title, w->c.span.start - origin, w->c.span.end - origin);
 	if (title.len)
@@ -492,9 +492,9 @@ static int set_metrics(struct window *w, struct pm_error *err)
 		w->metrics = pm_callcosts_list(run->traces_are_calls, times, leads, w->metric_list);
 		return 0;
 	}
-	r = run->ops->metrics(run, &metrics, err);
+	r = pm_profile_metrics(run, &metrics, err);
 	if (r == 0)
-		r = run->ops->tree(run, &tree, err);
+		r = pm_profile_tree(run, &tree, err);
 	if (r < 0)
 		return r;
 	w->metrics = *metrics;
@@ -514,7 +514,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.x = x, .span = *span, .first = first, .n = n, .damage = PM_DAMAGE_LIST_INIT};
 	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
 		w->parts[i].once = &w->part_once[i];
-	w->profile = (struct pm_profile){.ops = run->ops->threads ? &ops : &ops_without_threads,
+	w->profile = (struct pm_profile){
+		.ops = pm_profile_has(run, threads) ? &ops : &ops_without_threads,
 		.format = run->format,
 		.source = run->source,
 		.opened_ns = run->opened_ns,

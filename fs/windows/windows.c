@@ -23,11 +23,11 @@
 static void add_commands(const struct pm_profile *p, uint64_t run_ns, struct pm_text *out)
 {
 	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
-	const char *where = p->ops->threads ? "on all threads" : "in all traces";
+	const char *where = pm_profile_has(p, threads) ? "on all threads" : "in all traces";
 	pm_text_printf(out, "  What ran at its beginning, %s?\n$ cat windows/", where);
 	pm_span_print(out, 0, tenth);
 	pm_text_str(out, "/summary.txt\n");
-	if (p->ops->threads) {
+	if (pm_profile_has(p, threads)) {
 		pm_text_str(out,
 			"  What did each thread do then? (the last column is its directory there)\n"
 			"$ cat windows/");
@@ -79,7 +79,7 @@ static int windows_readme_render(
 			? "Costs are those of the run: what the samples inside stand for."
 			: "Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
 			  "begin in it.");
-	if (p->ops->threads)
+	if (pm_profile_has(p, threads))
 		pm_text_str(out, " A thread has windows/ too, in its directory.");
 	pm_text_str(out, "\n\n");
 	if (run_ns == PM_NO_TIME || run_ns == 0) {
@@ -384,13 +384,13 @@ int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)
 {
 	const struct pm_profile *p = w->profile;
 	const struct pm_threads *threads;
-	if (!p->ops->samples || !p->ops->span)
+	if (!p->ops->samples || !pm_profile_has(p, span))
 		return 0;
-	if (!p->ops->threads)
-		return p->ops->traces != NULL;
+	if (!pm_profile_has(p, threads))
+		return pm_profile_has(p, traces);
 	if (p->ops->has)
 		return p->ops->has(p, PM_HAS_TRACES, err);
-	int r = p->ops->threads(p, &threads, err);
+	int r = pm_profile_threads(p, &threads, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < threads->n; i++)

@@ -261,6 +261,50 @@ static inline const char *pm_profile_kind_of_tree(const struct pm_profile *p)
 	return p->ops->kind_of_tree ? p->ops->kind_of_tree(p) : p->kind_of_tree;
 }
 
+/* Whether the profile has a part; known once it is ready. */
+#define pm_profile_has(p, part) ((p)->ops->part != NULL)
+
+/* Each returns 0 with the part, NULL if the profile does not have it; or a negative errno. */
+#define PM_PART_GETTER(part, type)                                                                 \
+	static inline int pm_profile_##part(                                                       \
+		const struct pm_profile *p, const type **ret, struct pm_error *err)                \
+	{                                                                                          \
+		*ret = NULL;                                                                       \
+		return p->ops->part ? p->ops->part(p, ret, err) : 0;                               \
+	}
+
+/* The same for lists, which are empty if the profile does not have them. */
+#define PM_LIST_GETTER(list, type)                                                                 \
+	static inline int pm_profile_##list(                                                       \
+		const struct pm_profile *p, const type **ret, size_t *ret_n, struct pm_error *err) \
+	{                                                                                          \
+		*ret = NULL;                                                                       \
+		*ret_n = 0;                                                                        \
+		return p->ops->list ? p->ops->list(p, ret, ret_n, err) : 0;                        \
+	}
+
+PM_PART_GETTER(tree, struct pm_tree)
+PM_PART_GETTER(metrics, struct pm_metrics)
+PM_PART_GETTER(threads, struct pm_threads)
+PM_PART_GETTER(call_times, struct pm_call_times)
+PM_PART_GETTER(flat, struct pm_flat)
+PM_PART_GETTER(missing, struct pm_missings)
+PM_PART_GETTER(damage, struct pm_damages)
+PM_LIST_GETTER(series, struct pm_series)
+PM_LIST_GETTER(documents, struct pm_named_doc)
+PM_LIST_GETTER(collections, struct pm_collection)
+PM_LIST_GETTER(sources, struct pm_source)
+PM_LIST_GETTER(facts, struct pm_fact)
+PM_LIST_GETTER(sections, struct pm_section)
+
+/* Time origin and duration of the measured execution; PM_NO_TIME if unknown. */
+static inline int pm_profile_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
+	uint64_t *ret_duration_ns, struct pm_error *err)
+{
+	*ret_origin_ns = *ret_duration_ns = PM_NO_TIME;
+	return p->ops->span ? p->ops->span(p, ret_origin_ns, ret_duration_ns, err) : 0;
+}
+
 /* The traces that samples() reads: of threads, or of no thread. An empty list if there are none. */
 static inline int pm_profile_traces(
 	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)

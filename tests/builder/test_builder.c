@@ -41,7 +41,7 @@ static void open_ok(int (*read)(struct pm_recording *, struct pm_error *))
 static const struct pm_tree *tree(void)
 {
 	const struct pm_tree *t;
-	assert_int_equal(profile.ops->tree(&profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_tree(&profile, &t, NULL), 0);
 	return t;
 }
 
@@ -93,7 +93,7 @@ static void test_costs_are_exact_in_ns_and_add_up(void **state)
 {
 	const struct pm_metrics *m;
 	open_ok(read_costs);
-	assert_int_equal(profile.ops->metrics(&profile, &m, NULL), 0);
+	assert_int_equal(pm_profile_metrics(&profile, &m, NULL), 0);
 	assert_int_equal(m->n, 4);
 	assert_true(pm_bytes_equal(m->metrics[0].unit, pm_bytes_of("ns")));
 	assert_int_equal(m->metrics[2].unit.len, 0);
@@ -103,7 +103,7 @@ static void test_costs_are_exact_in_ns_and_add_up(void **state)
 	assert_int_equal(value(2, 1).i, 5000000);
 	assert_true(value(0, 3).whole);
 	assert_int_equal(value(0, 3).i, INT64_C(9007199254740994));
-	assert_null(profile.ops->threads);
+	assert_false(pm_profile_has(&profile, threads));
 	pm_rec_close(&profile);
 }
 
@@ -205,7 +205,7 @@ static void test_text_ids_are_names_with_free_numbers(void **state)
 	const struct pm_threads *t;
 	struct pm_value v[8];
 	open_ok(read_threads);
-	assert_int_equal(profile.ops->threads(&profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_threads(&profile, &t, NULL), 0);
 	assert_int_equal(t->n, 3);
 	assert_true(t->has_names);
 	assert_int_equal(t->threads[0].identity[0].value, 2);
@@ -239,7 +239,7 @@ static int read_some_threads(struct pm_recording *r, struct pm_error *err)
 static void test_a_cost_without_thread_means_no_threads(void **state)
 {
 	open_ok(read_some_threads);
-	assert_null(profile.ops->threads);
+	assert_false(pm_profile_has(&profile, threads));
 	assert_int_equal(value(0, 0).i, 19);
 	pm_rec_close(&profile);
 }
@@ -292,7 +292,7 @@ static uint32_t function_named(const char *name)
 static const pm_number *flat_of(const struct pm_flat *flat, const char *name)
 {
 	const struct pm_metrics *m;
-	profile.ops->metrics(&profile, &m, NULL);
+	pm_profile_metrics(&profile, &m, NULL);
 	assert_int_equal(m->n, 5);
 	return flat->functions + (size_t)function_named(name) * m->n;
 }
@@ -301,7 +301,7 @@ static void test_graphs_have_inclusive_costs_outside_of_circles(void **state)
 {
 	const struct pm_flat *flat;
 	open_ok(read_graph);
-	assert_int_equal(profile.ops->flat(&profile, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(&profile, &flat, NULL), 0);
 	assert_true(flat_of(flat, "main")[0] == 80);
 	assert_true(flat_of(flat, "f")[0] == 20); /* without its calls of itself */
 	assert_true(flat_of(flat, "f")[2] == 20);
@@ -355,7 +355,7 @@ static void test_samples_are_in_the_order_of_time(void **state)
 	struct pm_sample s[4];
 	uint64_t origin, duration, first, last;
 	open_ok(read_samples);
-	assert_int_equal(profile.ops->threads(&profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_threads(&profile, &t, NULL), 0);
 	assert_false(t->threads[0].has_trace);
 	assert_int_equal(t->threads[1].n_samples, 3);
 	assert_int_equal(profile.ops->samples(&profile, 1, 0, s, 4, NULL), 3);
@@ -371,10 +371,10 @@ static void test_samples_are_in_the_order_of_time(void **state)
 	assert_int_equal(profile.ops->trace_ends(&profile, 1, &first, &last, NULL), 0);
 	assert_int_equal(first, 100);
 	assert_true(last == UINT64_MAX - 1); /* the last one's end */
-	assert_int_equal(profile.ops->span(&profile, &origin, &duration, NULL), 0);
+	assert_int_equal(pm_profile_span(&profile, &origin, &duration, NULL), 0);
 	assert_int_equal(origin, 50);
 	assert_false(profile.traces_are_calls);
-	assert_null(profile.ops->call_times);
+	assert_false(pm_profile_has(&profile, call_times));
 	pm_rec_close(&profile);
 }
 
@@ -425,7 +425,7 @@ static void test_calls_are_found_at_any_position(void **state)
 	profile.ops->samples(&profile, 0, 0, s, 1, NULL);
 	assert_int_equal((int64_t)s[0].self_ns, -7);
 	assert_int_equal(s[0].seq, 77);
-	assert_int_equal(profile.ops->call_times(&profile, &times, NULL), 0);
+	assert_int_equal(pm_profile_call_times(&profile, &times, NULL), 0);
 	assert_int_equal(times[0].max_ns, 1000000);
 	assert_int_equal(times[1].p50_ns, 500); /* of 2, 4 … 1000 */
 	assert_int_equal(times[2].p99_ns, 989); /* of 1, 3 … 999 */
@@ -452,7 +452,7 @@ static size_t damage_of(const char *text)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pm_damages *damages;
 	assert_int_equal(open_with(read_json, text, &err), 0);
-	assert_int_equal(profile.ops->damage(&profile, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(&profile, &damages, NULL), 0);
 	size_t n = damages->n;
 	pm_rec_close(&profile);
 	return n;
@@ -553,7 +553,7 @@ static void test_what_is_too_deep_is_cut_and_said(void **state)
 	open_ok(read_deep);
 	assert_int_equal(tree()->n_contexts, PM_LIMIT_DEPTH);
 	assert_int_equal(value(0, 0).i, 3);
-	assert_int_equal(profile.ops->damage(&profile, &d, NULL), 0);
+	assert_int_equal(pm_profile_damage(&profile, &d, NULL), 0);
 	assert_int_equal(d->n, 1);
 	pm_rec_close(&profile);
 }

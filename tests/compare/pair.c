@@ -123,7 +123,7 @@ char *pair_text(struct pair *p, const char *path)
 	struct pm_text t = {.p = NULL};
 	const struct pm_named_doc *docs, *doc = NULL;
 	size_t n;
-	assert_int_equal(p->profile->ops->documents(p->profile, &docs, &n, &err), 0);
+	assert_int_equal(pm_profile_documents(p->profile, &docs, &n, &err), 0);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(docs[i].path, path) == 0)
 			doc = &docs[i];

@@ -188,7 +188,7 @@ static void check_orders(struct checking *c)
 	const struct pm_tree *tree;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (!p->traces_are_calls || pm_profile_traces(p, &threads, &err) < 0 ||
-		p->ops->tree(p, &tree, &err) < 0)
+		pm_profile_tree(p, &tree, &err) < 0)
 		return;
 	for (uint32_t i = 0; i < threads->n; i++)
 		if (threads->threads[i].has_trace)

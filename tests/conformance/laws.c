@@ -298,7 +298,7 @@ static void check_callers(struct laws *w)
 	struct pm_map rows = {.n = 0};
 	bool fresh;
 	int id = sheet_column(&w->functions, "function_id");
-	if (w->in->profile->ops->flat || !sheet_read(w->in, "callers.csv", &callers))
+	if (pm_profile_has(w->in->profile, flat) || !sheet_read(w->in, "callers.csv", &callers))
 		return;
 	for (size_t i = 0; i < w->functions.n; i++) {
 		uint64_t number = (uint64_t)sheet_at(&w->functions, i, id)->number;
@@ -395,7 +395,7 @@ static bool is_excused(struct laws *w)
 	bool excused = !text || (said && !tops);
 	free(text);
 	const struct pm_profile *p = w->in->profile;
-	return excused || p->ops->damage(p, &damages, &err) < 0;
+	return excused || pm_profile_damage(p, &damages, &err) < 0;
 }
 
 static void check_all(struct laws *w, const struct pmfs_columns *c)
@@ -409,7 +409,7 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	measure(w, c);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		check_sums(w, own[i]);
-	if (!w->in->profile->ops->flat)
+	if (!pm_profile_has(w->in->profile, flat))
 		check_sums(w, "lines.csv");
 	check_threads(w);
 	check_self(w);

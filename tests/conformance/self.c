@@ -85,7 +85,7 @@ const char *self_breach(struct pmfs_instance *in)
 	size_t n = 0;
 	if (pmfs_compare_new(&of, &p, NULL) < 0)
 		return "no memory";
-	if (p->ops->documents(p, &docs, &n, NULL) < 0)
+	if (pm_profile_documents(p, &docs, &n, NULL) < 0)
 		n = 0;
 	for (size_t i = 0; !breach && i < n; i++)
 		breach = docs[i].doc.kind == PM_DOC_TEXT ? text_breach(&docs[i])

@@ -221,7 +221,7 @@ static void check_part(struct window_check *c, const struct window_part *part, s
 		check_contexts(c, &contexts, window, &must, joined);
 		sheet_done(&contexts);
 	}
-	if (c->p->ops->threads && check_threads(c, window, part, &must) != must.rows)
+	if (pm_profile_has(c->p, threads) && check_threads(c, window, part, &must) != must.rows)
 		window_fail(c, window, "trace.csv has not the rows that lie inside");
 	sums_done(&must);
 }
@@ -297,9 +297,9 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 	struct pmfs_entry e;
 	if (pmfs_tree_walk(in->tree, "windows/README.txt", &e, &err) < 0)
 		return 0;
-	if (c.p->ops->tree(c.p, &c.tree, &err) < 0 ||
+	if (pm_profile_tree(c.p, &c.tree, &err) < 0 ||
 		pm_profile_traces(c.p, &c.threads, &err) < 0 ||
-		c.p->ops->span(c.p, &c.origin, &c.run_ns, &err) < 0 || c.run_ns == PM_NO_TIME ||
+		pm_profile_span(c.p, &c.origin, &c.run_ns, &err) < 0 || c.run_ns == PM_NO_TIME ||
 		count_samples(c.threads) > MOST_SAMPLES)
 		return 0;
 	if (c.run_ns >> 52) /* sums are doubles here */
@@ -310,9 +310,10 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 			check_window_instants(&c);
 		return c.n_failed;
 	}
-	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns > 0 && begin_inside(&c))
+	if (c.p->traces_are_calls && !pm_profile_has(c.p, threads) && c.run_ns > 0 &&
+		begin_inside(&c))
 		check_window_whole(&c);
-	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns >= 2)
+	if (c.p->traces_are_calls && !pm_profile_has(c.p, threads) && c.run_ns >= 2)
 		check_window_halves(&c);
 	uint64_t run = c.run_ns;
 	if (run >= 2)

@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", pm_error_line(&err, line, sizeof(line)));
 		return 0;
 	}
-	r = in.profile->ops->damage(in.profile, &damages, &err);
+	r = pm_profile_damage(in.profile, &damages, &err);
 	print(r, "(check)");
 	for (int i = 2; i < argc; i++)
 		count(&in, argv[i]);

@@ -37,7 +37,8 @@ static void read_traces(const struct pm_profile *p)
 {
 	const struct pm_threads *threads;
 	struct pm_sample s[ROOM];
-	if (!p->ops->threads || !p->ops->samples || p->ops->threads(p, &threads, NULL) < 0)
+	if (!pm_profile_has(p, threads) || !p->ops->samples ||
+		pm_profile_threads(p, &threads, NULL) < 0)
 		return;
 	for (uint32_t t = 0; t < threads->n; t++) {
 		uint64_t at = 0, last = 0;
@@ -55,7 +56,7 @@ static void read_tables(const struct pm_profile *p)
 {
 	const struct pm_named_doc *docs;
 	size_t n = 0;
-	if (!p->ops->documents || p->ops->documents(p, &docs, &n, NULL) < 0)
+	if (pm_profile_documents(p, &docs, &n, NULL) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		struct pm_cell cells[MOST_COLUMNS];
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (format->open(&c, &options, &p, &err) == 0) {
 			const struct pm_damages *damages;
 			if (pm_profile_ready(&p, &err) == 0) {
-				p.ops->damage(&p, &damages, NULL);
+				pm_profile_damage(&p, &damages, NULL);
 				read_traces(&p);
 				read_tables(&p);
 			}

@@ -58,10 +58,10 @@ static void aggregate(struct pm_bytes traces)
 		abort();
 	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
 		return;
-	if (p->ops->tree(p, &tree, &err) == 0 && tree->n_contexts &&
+	if (pm_profile_tree(p, &tree, &err) == 0 && tree->n_contexts &&
 		tree->end[0] > tree->n_contexts)
 		abort();
-	p->ops->damage(p, &damages, &err);
+	pm_profile_damage(p, &damages, &err);
 	pm_profile_close(p);
 }
 

@@ -114,7 +114,7 @@ static void use_threads(const struct pm_profile *p, const struct pm_tree *tree)
 {
 	const struct pm_threads *threads;
 	struct pm_thread_counts counts;
-	MUST(p->ops->threads(p, &threads, NULL) == 0);
+	MUST(pm_profile_threads(p, &threads, NULL) == 0);
 	for (uint32_t i = 0; i < threads->n; i++) {
 		const struct pm_thread *t = &threads->threads[i];
 		MUST(t->n_identity > 0);
@@ -182,17 +182,17 @@ void exercise_profile(const struct pm_profile *p)
 	struct pm_text text = {.p = NULL};
 	uint64_t origin, duration;
 	size_t n;
-	MUST(p->ops->documents(p, &docs, &n, NULL) == 0);
+	MUST(pm_profile_documents(p, &docs, &n, NULL) == 0);
 	for (size_t i = 0; i < n; i++)
 		use_table(&docs[i].doc.table);
-	MUST(p->ops->tree(p, &tree, NULL) == 0 && p->ops->metrics(p, &metrics, NULL) == 0);
+	MUST(pm_profile_tree(p, &tree, NULL) == 0 && pm_profile_metrics(p, &metrics, NULL) == 0);
 	use_contexts(p, tree);
 	check_sums(p, tree, metrics->n);
 	use_threads(p, tree);
-	MUST(p->ops->span(p, &origin, &duration, NULL) == 0);
-	MUST(p->ops->facts(p, &facts, &n, NULL) == 0);
+	MUST(pm_profile_span(p, &origin, &duration, NULL) == 0);
+	MUST(pm_profile_facts(p, &facts, &n, NULL) == 0);
 	MUST(p->ops->recipes(p, &text, NULL) == 0);
-	MUST(p->ops->damage(p, &damages, NULL) == 0);
+	MUST(pm_profile_damage(p, &damages, NULL) == 0);
 	for (size_t i = 0; i < damages->n; i++)
 		touch_text(pm_bytes_of(damages->rows[i].what));
 	pm_text_done(&text);

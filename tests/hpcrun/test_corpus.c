@@ -17,7 +17,7 @@ static size_t count_damage(const char *path)
 	size_t n = 1;
 	if (pm_profile_open(path, "hpcrun", NULL, &p, NULL) < 0)
 		return n;
-	if (p->ops->damage(p, &damages, NULL) == 0)
+	if (pm_profile_damage(p, &damages, NULL) == 0)
 		n = damages->n;
 	pm_profile_close(p);
 	return n;

@@ -25,7 +25,7 @@ static int set_up(void **state)
 	scratch_new(folder);
 	assert_int_equal(fixture_run_write(folder, THREADS, NODES, 40), 0);
 	assert_int_equal(pm_profile_open(folder, NULL, NULL, &profile, NULL), 0);
-	assert_int_equal(profile->ops->tree(profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(profile, &tree, NULL), 0);
 	model = profile->self;
 	return 0;
 }

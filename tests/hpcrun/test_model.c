@@ -65,21 +65,21 @@ static int open_below(const char *name, struct pm_error *err)
 static const struct pm_tree *tree_of(void)
 {
 	const struct pm_tree *tree;
-	assert_int_equal(profile->ops->tree(profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(profile, &tree, NULL), 0);
 	return tree;
 }
 
 static const struct pm_threads *threads_of(void)
 {
 	const struct pm_threads *threads;
-	assert_int_equal(profile->ops->threads(profile, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(profile, &threads, NULL), 0);
 	return threads;
 }
 
 static size_t damage_of(void)
 {
 	const struct pm_damages *damages;
-	assert_int_equal(profile->ops->damage(profile, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(profile, &damages, NULL), 0);
 	return damages->n;
 }
 
@@ -125,7 +125,7 @@ static void test_every_version_becomes_the_same_tree(void **state)
 		assert_int_equal(open_below(FIRST ".hpcrun", NULL), 0);
 		const struct pm_tree *tree = tree_of();
 		const struct pm_metrics *metrics;
-		assert_int_equal(profile->ops->metrics(profile, &metrics, NULL), 0);
+		assert_int_equal(pm_profile_metrics(profile, &metrics, NULL), 0);
 		assert_int_equal(metrics->n, 4);
 		assert_int_equal(tree->n_contexts, FIXTURE_NODES);
 		assert_int_equal(tree->end[0], FIXTURE_NODES);
@@ -220,7 +220,7 @@ static void test_a_trace_is_shown_in_the_order_of_time(void **state)
 	assert_true(shown[0].time_ns == 1700000000000000100 && shown[0].duration_ns == 400);
 	assert_true(shown[1].duration_ns == 0 && shown[1].context != shown[2].context);
 	assert_true(shown[3].context == UINT64_MAX && shown[3].duration_ns == PM_NO_TIME);
-	assert_int_equal(profile->ops->span(profile, &origin, &duration, NULL), 0);
+	assert_int_equal(pm_profile_span(profile, &origin, &duration, NULL), 0);
 	assert_true(origin == 1700000000000000100 && duration == 800);
 	assert_int_equal(profile->ops->trace_ends(profile, 0, &first, &last, NULL), 0);
 	assert_true(first == 1700000000000000100 && last == 1700000000000000900);

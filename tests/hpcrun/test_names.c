@@ -110,7 +110,7 @@ static const char *describe(void)
 	static char ret[1 << 16];
 	struct pm_text out = {.p = NULL};
 	const struct pm_tree *tree;
-	assert_int_equal(profile->ops->tree(profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(profile, &tree, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		static const char letters[] = "EFILSAPO";
 		const struct pm_frame *frame = pm_tree_frame(tree, i);
@@ -146,7 +146,7 @@ static double whole(void)
 static size_t damage_of(void)
 {
 	const struct pm_damages *damages;
-	assert_int_equal(profile->ops->damage(profile, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(profile, &damages, NULL), 0);
 	return damages->n;
 }
 

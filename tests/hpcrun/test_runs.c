@@ -49,14 +49,14 @@ static void check(const struct process *processes, uint32_t n, size_t n_runs_tol
 		write_process(folder, &processes[i]);
 	const struct pm_open_options options = {.no_symbols = true};
 	assert_int_equal(pm_profile_open(folder, "hpcrun", &options, &p, NULL), 0);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->n, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pm_identity *first = &threads->threads[i].identity[0];
 		bool has_run = strcmp(threads->keys[first->key], "run") == 0;
 		assert_int_equal(has_run ? first->value : 0, processes[i].run);
 	}
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
 		n_told += strncmp(damages->rows[i].what, "run ", 4) == 0;
 	assert_int_equal(n_told, n_runs_told);

@@ -48,14 +48,14 @@ static void use_documents(const struct pm_profile *p)
 	const struct pm_source *sources;
 	const struct pm_damages *damages;
 	size_t n;
-	if (p->ops->documents(p, &docs, &n, NULL) == 0)
+	if (pm_profile_documents(p, &docs, &n, NULL) == 0)
 		for (size_t i = 0; i < n; i++)
 			if (docs[i].doc.kind == PM_DOC_CSV)
 				use_table(&docs[i].doc.table);
-	if (p->ops->sources(p, &sources, &n, NULL) == 0)
+	if (pm_profile_sources(p, &sources, &n, NULL) == 0)
 		for (size_t i = 0; i < n; i++)
 			touch_text(sources[i].file);
-	if (p->ops->damage(p, &damages, NULL) == 0)
+	if (pm_profile_damage(p, &damages, NULL) == 0)
 		for (size_t i = 0; i < damages->n; i++)
 			touch_text(pm_bytes_of(damages->rows[i].what));
 }
@@ -76,7 +76,7 @@ static void use_tree(const struct pm_profile *p, size_t n_metrics)
 {
 	const struct pm_tree *tree;
 	struct pm_value *values = calloc(n_metrics + 1, sizeof(*values));
-	if (!values || p->ops->tree(p, &tree, NULL) < 0) {
+	if (!values || pm_profile_tree(p, &tree, NULL) < 0) {
 		free(values);
 		return;
 	}
@@ -98,18 +98,18 @@ void fixture_exercise(const struct pm_profile *p)
 	const struct pm_fact *facts;
 	uint64_t origin, duration;
 	size_t n;
-	if (p->ops->metrics(p, &metrics, NULL) == 0) {
+	if (pm_profile_metrics(p, &metrics, NULL) == 0) {
 		for (uint32_t i = 0; i < metrics->n; i++)
 			touch_text(metrics->metrics[i].scope);
 		use_tree(p, metrics->n);
 	}
-	if (p->ops->threads(p, &threads, NULL) == 0)
+	if (pm_profile_threads(p, &threads, NULL) == 0)
 		for (uint32_t i = 0; i < threads->n && i < MOST; i++)
 			use_thread(p, i);
-	if (p->ops->facts(p, &facts, &n, NULL) == 0)
+	if (pm_profile_facts(p, &facts, &n, NULL) == 0)
 		for (size_t i = 0; i < n; i++)
 			touch_text(facts[i].value.text);
-	p->ops->span(p, &origin, &duration, NULL);
+	pm_profile_span(p, &origin, &duration, NULL);
 	touch_text(p->title);
 	use_documents(p);
 }

@@ -309,6 +309,7 @@ struct pm_profile *fixture_open(const struct fixture_folder *f)
 struct pm_values_of fixture_costs_of(const struct pm_profile *p, uint64_t number)
 {
 	const struct pm_tree *tree;
-	uint32_t context = p->ops->tree(p, &tree, NULL) < 0 ? PM_NONE : pm_tree_find(tree, number);
+	uint32_t context =
+		pm_profile_tree(p, &tree, NULL) < 0 ? PM_NONE : pm_tree_find(tree, number);
 	return (struct pm_values_of){PM_OF_CONTEXT, context, false};
 }

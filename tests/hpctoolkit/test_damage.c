@@ -50,7 +50,7 @@ static struct pm_profile *open_changed(void)
 static const struct pm_tree *tree_of(const struct pm_profile *p)
 {
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	return tree;
 }
 
@@ -58,7 +58,7 @@ static const struct pm_tree *tree_of(const struct pm_profile *p)
 static const struct pm_damage *damage_row(const struct pm_profile *p, size_t i)
 {
 	const struct pm_damages *damages;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	return i < damages->n ? &damages->rows[i] : NULL;
 }
 
@@ -128,7 +128,7 @@ static void test_accepts_later_minor_versions(void **state)
 	struct pm_profile *p = open_changed();
 	const struct pm_fact *facts;
 	size_t n;
-	assert_int_equal(p->ops->facts(p, &facts, &n, NULL), 0);
+	assert_int_equal(pm_profile_facts(p, &facts, &n, NULL), 0);
 	assert_memory_equal(facts[0].value.text.p, "4.3", 3);
 	pm_profile_close(p);
 }
@@ -190,9 +190,9 @@ static void test_traces_and_cct_db_may_be_missing(void **state)
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_threads *threads;
 	uint64_t origin, duration;
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_false(threads->threads[0].has_trace);
-	assert_int_equal(p->ops->span(p, &origin, &duration, NULL), 0);
+	assert_int_equal(pm_profile_span(p, &origin, &duration, NULL), 0);
 	assert_true(origin == PM_NO_TIME && duration == PM_NO_TIME);
 	assert_sound(p);
 	pm_profile_close(p);
@@ -426,7 +426,7 @@ static void test_a_thread_without_a_readable_tuple_is_named_by_its_profile(void 
 	set(HPCTKW_PROFILE, profile_at(2) + 0x20, 8, files.file[HPCTKW_PROFILE].n);
 	struct pm_profile *p = open_changed();
 	const struct pm_threads *threads;
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	const struct pm_identity *identity = threads->threads[1].identity;
 	assert_int_equal(threads->threads[1].n_identity, 1);
 	assert_string_equal(threads->keys[identity->key], "profile");

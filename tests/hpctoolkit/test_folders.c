@@ -47,7 +47,7 @@ static size_t count_sources(void)
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_source *sources;
 	size_t n;
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	pm_profile_close(p);
 	return n;
 }
@@ -58,7 +58,7 @@ static void test_a_copied_file_is_served_below_source(void **state)
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_source *sources;
 	size_t n;
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(sources[0].path, "app.c");
 	assert_memory_equal(sources[0].file.p, "src/app.c", 9);
@@ -71,7 +71,7 @@ static size_t count_damages(const char *file)
 {
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_damages *damages;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	size_t n = damages->n;
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(damages->rows[i].file, file);
@@ -120,7 +120,7 @@ static void test_metric_files_are_listed_in_order(void **state)
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_named_doc *docs;
 	size_t n;
-	assert_int_equal(p->ops->documents(p, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(p, &docs, &n, NULL), 0);
 	assert_string_equal(docs[n - 2].path, "raw/metrics/a.yaml");
 	assert_string_equal(docs[n - 1].path, "raw/metrics/b.yaml");
 	assert_string_equal(docs[n - 1].doc.file.path, "metrics/b.yaml");

@@ -37,14 +37,14 @@ static bool is_draft(void)
 static const struct pm_tree *tree_of(const struct pm_profile *p)
 {
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	return tree;
 }
 
 static const struct pm_threads *threads_of(const struct pm_profile *p)
 {
 	const struct pm_threads *threads;
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	return threads;
 }
 
@@ -64,7 +64,7 @@ static void test_facts_tell_version_and_byte_order(void **state)
 {
 	const struct pm_fact *facts;
 	size_t n;
-	assert_int_equal(profile->ops->facts(profile, &facts, &n, NULL), 0);
+	assert_int_equal(pm_profile_facts(profile, &facts, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	assert_text(facts[0].value.text, "4.0");
 	assert_text(facts[1].value.text, style->style.big ? "big" : "little");
@@ -169,7 +169,7 @@ static void test_metrics_have_roles_and_tell_whether_they_have_values(void **sta
 		{"execution", PM_ROLE_INCLUSIVE, true, true},
 	};
 	const struct pm_metrics *metrics;
-	assert_int_equal(profile->ops->metrics(profile, &metrics, NULL), 0);
+	assert_int_equal(pm_profile_metrics(profile, &metrics, NULL), 0);
 	assert_int_equal(metrics->n, 8);
 	for (uint32_t i = 0; i < 8; i++) {
 		const struct pm_metric *m = &metrics->metrics[i];
@@ -341,7 +341,7 @@ static void test_a_trace_can_be_empty_or_missing(void **state)
 static void test_the_span_is_that_of_the_samples(void **state)
 {
 	uint64_t origin, duration;
-	assert_int_equal(profile->ops->span(profile, &origin, &duration, NULL), 0);
+	assert_int_equal(pm_profile_span(profile, &origin, &duration, NULL), 0);
 	assert_true(origin == fixture_samples[0].time_ns);
 	assert_int_equal(duration, 250);
 	if (style->style.generation != HPCTKW_FIRST)
@@ -351,7 +351,7 @@ static void test_the_span_is_that_of_the_samples(void **state)
 static void test_nothing_is_damaged(void **state)
 {
 	const struct pm_damages *damages;
-	assert_int_equal(profile->ops->damage(profile, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(profile, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
 		print_message("%s+%#llx: %s\n", damages->rows[i].file,
 			(unsigned long long)damages->rows[i].offset, damages->rows[i].what);
@@ -368,7 +368,7 @@ static void assert_row(const char *path, uint64_t at, const char *want)
 	struct pm_rows rows;
 	struct pm_text line = {.len = 0};
 	size_t n, i = 0;
-	assert_int_equal(profile->ops->documents(profile, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(profile, &docs, &n, NULL), 0);
 	while (i < n && strcmp(docs[i].path, path) != 0)
 		i++;
 	assert_true(i < n);

@@ -42,7 +42,7 @@ static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t o
 {
 	const struct pm_damages *damages;
 	size_t n = 0;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
 		n += strcmp(damages->rows[i].file, file) == 0 &&
 			damages->rows[i].offset == offset &&
@@ -82,7 +82,7 @@ static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
 	fixture_folder_save(&folder, &files);
 	struct pm_profile *p = fixture_open(&folder);
 	assert_int_equal(shared_at(p, "cct.db", values), 1);
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	assert_int_equal(damages->n, 1);
 	assert_int_equal(p->ops->values(p, fixture_costs_of(p, 9), 0, &value, 1, NULL), 1);
 	assert_true(value.f == 3);
@@ -97,7 +97,7 @@ static void test_samples_of_one_place_are_those_of_one_thread(void **state)
 	fixture_folder_save(&folder, &files);
 	struct pm_profile *p = fixture_open(&folder);
 	assert_int_equal(shared_at(p, "trace.db", pm_le64(row(HPCTKW_TRACE, 0) + 8)), 1);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->threads[0].n_samples, 4);
 	assert_int_equal(threads->threads[2].n_samples, 0);
 	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 1);
@@ -162,7 +162,7 @@ static void test_a_long_end_of_a_name_is_no_name(void **state)
 	write_ends_of_a_name();
 	fixture_folder_save(&folder, &files);
 	struct pm_profile *p = fixture_open(&folder);
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
 		n += strstr(damages->rows[i].what, "its string is the end of another") != NULL;
 	assert_int_equal(n, 1);

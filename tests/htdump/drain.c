@@ -141,10 +141,10 @@ static const char *drain_documents(const struct pm_profile *p)
 	struct pm_text name = {.p = NULL};
 	size_t n;
 	const char *wrong = NULL;
-	p->ops->documents(p, &docs, &n, &err);
+	pm_profile_documents(p, &docs, &n, &err);
 	for (size_t i = 0; i < n && !wrong; i++)
 		wrong = drain_table(&docs[i].doc.table);
-	p->ops->collections(p, &list, &n, &err);
+	pm_profile_collections(p, &list, &n, &err);
 	for (size_t i = 0; i < n && !wrong; i++) {
 		uint32_t items = 0;
 		if (list[i].count(&list[i], &items, &err) < 0)
@@ -188,13 +188,13 @@ bool stream_document(const struct pm_profile *p, const char *path, struct pm_doc
 	struct pm_named_doc doc;
 	struct pm_error err = {.code = 0};
 	size_t n;
-	p->ops->documents(p, &docs, &n, &err);
+	pm_profile_documents(p, &docs, &n, &err);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(docs[i].path, path) == 0) {
 			*ret = docs[i].doc;
 			return true;
 		}
-	p->ops->collections(p, &list, &n, &err);
+	pm_profile_collections(p, &list, &n, &err);
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(list[i].path);
 		if (strncmp(path, list[i].path, len) == 0 && path[len] == '/' &&
@@ -255,8 +255,9 @@ const char *stream_drain(const struct pm_profile *p)
 	struct pm_error err = {.code = 0};
 	const char *wrong = NULL;
 	size_t n;
-	if (p->ops->tree(p, &tree, &err) < 0 || p->ops->threads(p, &threads, &err) < 0 ||
-		p->ops->damage(p, &damages, &err) < 0 || p->ops->facts(p, &facts, &n, &err) < 0)
+	if (pm_profile_tree(p, &tree, &err) < 0 || pm_profile_threads(p, &threads, &err) < 0 ||
+		pm_profile_damage(p, &damages, &err) < 0 ||
+		pm_profile_facts(p, &facts, &n, &err) < 0)
 		return "the profile cannot be read";
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		if (p->ops->run_costs(p, i, values, PM_CALLS_N_METRICS, &err) != PM_CALLS_N_METRICS)

@@ -39,7 +39,7 @@ static inline void assert_rows(const struct pm_profile *p, const char *path, uin
 static inline struct pm_damages damages_of(const struct pm_profile *p)
 {
 	const struct pm_damages *d;
-	assert_int_equal(p->ops->damage(p, &d, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &d, NULL), 0);
 	return *d;
 }
 

@@ -22,7 +22,7 @@ static void assert_trace(
 {
 	const struct pm_tree *tree;
 	struct pm_sample got[64];
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(p->ops->samples(p, thread, 0, got, 64, NULL), n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t context = pm_tree_find(tree, got[i].context);
@@ -96,7 +96,7 @@ static void test_overlapping_calls_are_shown_and_counted(void **state)
 	htdw_call_text(&w, 1, T + 20, 60, "b");
 	struct pm_profile p = written_open(&w);
 	assert_trace(&p, 0, want, 3);
-	assert_int_equal(p.ops->facts(&p, &facts, &n, NULL), 0);
+	assert_int_equal(pm_profile_facts(&p, &facts, &n, NULL), 0);
 	assert_string_equal(facts[n - 1].key, "overlapping_calls");
 	assert_int_equal(facts[n - 1].value.u, 1);
 	stream_close(&p);
@@ -189,8 +189,8 @@ static void assert_call_times(const struct pm_profile *p, uint64_t durations[2][
 {
 	const struct pm_call_times *times;
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->call_times(p, &times, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_call_times(p, &times, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_functions; i++) {
 		bool few = pm_bytes_equal(tree->texts[tree->functions[i].name], pm_bytes_of("few"));
 		size_t n = counts[few];
@@ -344,7 +344,7 @@ static void test_negative_calls_are_only_counted(void **state)
 	}
 	struct pm_profile p = written_open(&w);
 	assert_trace(&p, 0, &(struct want){T, 5, 5, 0, "load"}, 1);
-	assert_int_equal(p.ops->facts(&p, &facts, &n, NULL), 0);
+	assert_int_equal(pm_profile_facts(&p, &facts, &n, NULL), 0);
 	assert_string_equal(facts[n - 2].key, "negative_calls");
 	assert_int_equal(facts[n - 2].value.u, 3);
 	stream_close(&p);
@@ -360,7 +360,7 @@ static void test_threads_come_in_order_of_their_numbers(void **state)
 	htdw_call_text(&w, 2, T, 1, "b");
 	htdw_call_text(&w, 2, T + 5, 1, "b");
 	struct pm_profile p = written_open(&w);
-	assert_int_equal(p.ops->threads(&p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(&p, &threads, NULL), 0);
 	assert_int_equal(threads->n, 2);
 	assert_int_equal(threads->threads[0].identity[0].value, 2);
 	assert_int_equal(threads->threads[0].n_samples, 2);
@@ -520,10 +520,10 @@ static void test_numbers_of_calls_are_quantities(void **state)
 	struct pm_value values[32];
 	io_calls(&w);
 	assert_int_equal(stream_open_values(w.p, w.len, "bytes,rate", &p, &err), 0);
-	assert_int_equal(p.ops->metrics(&p, &metrics, NULL), 0);
+	assert_int_equal(pm_profile_metrics(&p, &metrics, NULL), 0);
 	assert_int_equal(metrics->n, 7);
 	assert_true(pm_bytes_equal(metrics->metrics[6].name, pm_bytes_of("rate")));
-	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(&p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 4);
 	for (uint32_t i = 0; i < 4; i++) {
 		struct pm_bytes name = tree->texts[pm_tree_frame(tree, i)->name];
@@ -566,7 +566,7 @@ static void test_numbers_of_many_calls(void **state)
 		io_call(&w, 1 + i % 3, T + 1000 + 10 * i, 5, 7, 0);
 	assert_int_equal(stream_open_values(w.p, w.len, "bytes", &p, &err), 0);
 	const struct pm_tree *tree;
-	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(&p, &tree, NULL), 0);
 	uint32_t read = 0;
 	while (tree->depth[read] != 0 ||
 		!pm_bytes_equal(tree->texts[pm_tree_frame(tree, read)->name], pm_bytes_of("read")))

@@ -100,7 +100,7 @@ static void test_series_are_counters_instants_and_fields_of_calls(void **state)
 	static const enum pm_series_kind kinds[] = {
 		PM_SERIES_COUNTER, PM_SERIES_INSTANT, PM_SERIES_CALLS};
 	static const char *const fields[] = {"x", "what", "bytes"};
-	assert_int_equal(p.ops->series(&p, &series, &n, NULL), 0);
+	assert_int_equal(pm_profile_series(&p, &series, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(series[i].kind, kinds[i]);

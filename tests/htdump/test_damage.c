@@ -30,7 +30,7 @@ static void assert_damage(const struct htdw *w, uint64_t n_calls, size_t offset,
 	struct pm_profile p = written_open(w);
 	struct pm_damages d = damages_of(&p);
 	const struct pm_threads *threads;
-	assert_int_equal(p.ops->threads(&p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(&p, &threads, NULL), 0);
 	assert_int_equal(d.n, 1);
 	assert_int_equal(d.rows[0].offset, offset);
 	assert_int_equal(d.rows[0].bytes, bytes);

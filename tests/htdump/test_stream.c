@@ -146,11 +146,11 @@ static void test_opening_does_not_scan(void **state)
 	const struct pm_named_doc *docs;
 	size_t n;
 	assert_int_equal(p.ops->has(&p, PM_HAS_SEVERAL_THREADS, NULL), 1);
-	assert_int_equal(p.ops->documents(&p, &docs, &n, NULL), 0);
-	assert_int_equal(p.ops->collections(&p, &collections, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(&p, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_collections(&p, &collections, &n, NULL), 0);
 	assert_int_equal(src->stream.n_events, 0);
 	const struct pm_threads *threads;
-	assert_int_equal(p.ops->threads(&p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(&p, &threads, NULL), 0);
 	assert_int_equal(threads->n, 2);
 	assert_true(src->stream.n_events > 5000);
 	stream_close(&p);

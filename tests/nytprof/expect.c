@@ -85,7 +85,7 @@ const struct pm_table *nytpx_find_table(const struct pm_profile *p, const char *
 {
 	const struct pm_named_doc *docs;
 	size_t n;
-	assert_int_equal(p->ops->documents(p, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(p, &docs, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(docs[i].path, path) == 0)
 			return &docs[i].doc.table;
@@ -123,7 +123,7 @@ void nytpx_expect_tree(const struct pm_profile *p, const char *want)
 	const struct pm_tree *tree;
 	struct pm_text got = {.p = NULL};
 	struct pm_value values[8];
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		pm_text_u64(&got, tree->depth[i]);
 		pm_text_char(&got, ' ');
@@ -144,7 +144,7 @@ size_t nytpx_count_damage(const struct pm_profile *p, const char *text)
 {
 	const struct pm_damages *damages;
 	size_t n = 0;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
 		n += strstr(damages->rows[i].what, text) != NULL;
 	return n;

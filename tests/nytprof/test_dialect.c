@@ -33,7 +33,7 @@ static void test_chunks_of_the_c_extension_have_places_and_no_callers(void **sta
 	nytpw_chunks(&w, true);
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/subs.csv", "0|1|<module>\n1|1|fib\n2|1|outer\n");
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->edges->n, 2);
 	assert_int_equal(flat->edges->edges[0].caller, PM_NONE);
 	pm_profile_close(p);
@@ -136,7 +136,7 @@ static void test_files_of_a_directory_are_processes_of_one_run(void **state)
 	save_process("x.out.7", 7);
 	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &p, NULL), 0);
 	const struct pm_threads *threads;
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->n, 3);
 	assert_int_equal(threads->threads[1].id, 7);
 	assert_int_equal(threads->n_keys, 1);
@@ -223,7 +223,7 @@ static void test_times_that_ns_cannot_hold_are_none(void **state)
 	nytpw_pid_end(&w, 7, 5e10 + 1);
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/processes.csv", "7|1|50000000000|50000000001\n");
-	assert_int_equal(p->ops->span(p, &origin, &duration, NULL), 0);
+	assert_int_equal(pm_profile_span(p, &origin, &duration, NULL), 0);
 	assert_true(origin == PM_NO_TIME && duration == PM_NO_TIME);
 	assert_int_equal(nytpx_count_damage(p, "process 7: 5e+10 s is not a valid time"), 1);
 	pm_profile_close(p);

@@ -63,8 +63,8 @@ static void expect_files(const struct pm_profile *p, const char *want)
 	const struct pm_flat *flat;
 	const struct pm_tree *tree;
 	struct pm_text got = {.p = NULL};
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	for (uint64_t i = 0; i < flat->lines->n; i++) {
 		uint32_t file = flat->lines->lines[i].file;
 		double ns = flat->lines->values[i * NYTP_N_METRICS + NYTP_STATEMENTS_NS];
@@ -113,11 +113,11 @@ static void test_evals_of_one_text_are_one(void **state)
 	expect_files(p, "(eval)[x.pl:3] 1:3000\n");
 	nytpx_expect_table(p, "raw/lines.csv",
 		"1|3|3|0|x.pl\n2|1|1|10|(eval 1)[x.pl:3]\n3|1|1|10|(eval 2)[x.pl:3]\n4|1|1|10|(eval 3)[x.pl:3]\n");
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(sources[0].path, "x.pl.evals/(eval) line 3");
 	assert_true(pm_bytes_equal(sources[0].file, pm_bytes_of("(eval)[x.pl:3]")));
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->evals->n, 1);
 	assert_int_equal(flat->evals->evals[0].n, 3);
 	assert_int_equal(flat->evals->evals[0].line, 3);
@@ -150,7 +150,7 @@ static void test_other_texts_have_names_of_their_own(void **state)
 	nytpx_expect_tree(p, want);
 	snprintf(want, sizeof(want), "%s 1:400\n%s 1:200\n", named(texts[0]), named(texts[1]));
 	expect_files(p, want);
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_true(pm_bytes_equal(sources[1].file, pm_bytes_of(named(texts[1]))));
 	pm_profile_close(p);
@@ -168,7 +168,7 @@ static void test_all_are_kept_apart_where_asked_for(void **state)
 		"0 M::__ANON__[(eval 3)[x.pl:3]:1] 300 300 1\n"
 		"0 M::__ANON__[(eval 2)[x.pl:3]:1] 200 200 1\n"
 		"0 M::__ANON__[(eval 1)[x.pl:3]:1] 100 100 1\n");
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	assert_string_equal(sources[2].path, "x.pl.evals/(eval 3) line 3");
 	pm_profile_close(p);
@@ -187,7 +187,7 @@ static void test_subs_tell_evals_apart_that_have_no_text(void **state)
 	nytpw_sub(&w, 3, "M::named", 2, 4);
 	nytpw_pid_end(&w, 7, 1.7e9 + 10);
 	struct pm_profile *p = open_with(&w, false);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct pm_value values[3];
@@ -234,18 +234,18 @@ static void test_beyond_a_limit_texts_are_one_and_counted(void **state)
 	const struct pm_flat *flat;
 	size_t n;
 	struct pm_profile *p = open_texts(NYTP_LIMIT_EVAL_TEXTS);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->evals->n, NYTP_LIMIT_EVAL_TEXTS);
 	assert_int_equal(flat->evals->n_joined, 0);
 	pm_profile_close(p);
 	p = open_texts(NYTP_LIMIT_EVAL_TEXTS + 1);
 	nytpx_expect_tree(p, "0 M::__ANON__[(eval)[x.pl:3]:1] 201000 201000 201\n");
 	expect_files(p, "(eval)[x.pl:3] 201:201000\n");
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->evals->n_joined, 1);
 	assert_int_equal(flat->evals->evals[0].n, NYTP_LIMIT_EVAL_TEXTS + 1);
 	/* Each text is there, and none of them has the costs of all. */
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, NYTP_LIMIT_EVAL_TEXTS + 1);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(sources[i].file.len, 0);
@@ -282,7 +282,7 @@ static void test_texts_with_the_same_digits_are_told_apart(void **state)
 	end_eval(&w, 2, b);
 	nytpw_pid_end(&w, 7, 1.7e9 + 10);
 	struct pm_profile *p = open_with(&w, false);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 2);
 	pm_profile_close(p);
 }
@@ -305,7 +305,7 @@ static void test_a_site_is_in_the_eval_around_it(void **state)
 		}
 		nytpw_pid_end(&w, 7, 1.7e9 + 10);
 		struct pm_profile *p = open_with(&w, false);
-		assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+		assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 		assert_int_equal(flat->lines->n, same ? 3 : 5);
 		if (same)
 			expect_files(p, "(eval)[x.pl:3] 1:2000\n(eval)[(eval)[x.pl:3]:4] 1:2000\n");
@@ -415,7 +415,7 @@ static void test_killed_children_inherit_texts(void **state)
 		"0 M::__ANON__[(eval)[x.pl:3]:1] 200 200 1\n",
 		named("get b"), named("get a"));
 	nytpx_expect_tree(p, want);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	for (uint64_t i = 0; i < flat->evals->n; i++)
 		n += flat->evals->evals[i].n;
 	assert_int_equal(n, 3); /* those of the parent ran once */

@@ -33,8 +33,8 @@ static const struct pm_call_times *times_of(const struct pm_profile *p, const ch
 {
 	const struct pm_call_times *times;
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->call_times(p, &times, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_call_times(p, &times, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_functions; i++)
 		if (pm_bytes_equal(tree->texts[tree->functions[i].name], pm_bytes_of(name)))
 			return &times[i];

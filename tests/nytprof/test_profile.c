@@ -81,8 +81,8 @@ static void test_edges_and_lines_are_native(void **state)
 	struct pm_profile *p = open_rich(5, true, false);
 	const struct pm_flat *flat;
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->edges->n, 5);
 	const struct pm_lines *lines = flat->lines;
 	assert_int_equal(lines->n, 4);
@@ -108,7 +108,7 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 	struct pm_value values[4];
 	const struct pm_flat *flat;
 	struct pm_error err = {0};
-	assert_int_equal(p->ops->flat(p, &flat, &err), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, &err), 0);
 	const struct pm_statements s = *flat->statements;
 	assert_true(s.whole_ns == 16900);
 	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, values,
@@ -120,7 +120,7 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 	const struct pm_lines *lines = flat->lines;
 	const struct pm_tree *tree;
 	double outside = 0;
-	assert_int_equal(p->ops->tree(p, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, &err), 0);
 	for (uint64_t i = 0; i < lines->n; i++) {
 		uint32_t function = lines->lines[i].function;
 		struct pm_bytes name = function == PM_NONE
@@ -139,7 +139,7 @@ static void test_source_has_the_last_text_of_a_line_and_evals_under_their_parent
 	const struct pm_source *sources;
 	struct pm_text text = {.p = NULL};
 	size_t n;
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(sources[0].path, "dir/main.pl");
 	assert_string_equal(sources[1].path, "dir/main.pl.evals/(eval) line 3");
@@ -170,7 +170,7 @@ static void test_source_paths_are_legal_and_unique(void **state)
 	nytpw_fid(&w, 10, 0, 0, "a"); /* the same text as the first one: shown once */
 	nytpw_source(&w, 10, 1, "1");
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 9);
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(sources[i].path, want[i]);
@@ -217,8 +217,8 @@ static void test_of_subs_on_one_line_the_slowest_has_it(void **state)
 		nytpw_sub(&w, 1, callers[i].called, 4, 4);
 	}
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(flat->lines->n, 1);
 	uint32_t function = flat->lines->lines[0].function;
 	assert_true(pm_bytes_equal(
@@ -249,8 +249,8 @@ static void test_a_sub_that_ran_without_calls_has_its_lines(void **state)
 	nytpw_sub(&w, 1, "main::by_cost", 3, 4);
 	nytpw_sub(&w, 1, "main::__ANON__[x.pl:6]", 6, 6);
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(flat->lines->n, 3);
 	for (size_t i = 0; i < 3; i++) {
 		uint32_t function = flat->lines->lines[i].function;
@@ -311,7 +311,7 @@ static void test_killed_process_is_presented_up_to_its_last_record(void **state)
 		"1 (not returned) 500\n"
 		"2 main::c 500 500 1\n");
 	const struct pm_flat *flat;
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_null(flat->edges);
 	nytpx_expect_table(p, "raw/processes.csv", "7|0|1700000000|\n");
 	nytpx_expect_table(p, "raw/subs.csv", "");
@@ -335,7 +335,7 @@ static void test_processes_of_a_merged_file_are_threads(void **state)
 		nytpw_pid_end(&w, pid, 1.7e9);
 	}
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(threads->threads[i].identity[0].value, 5 + i);
@@ -411,8 +411,8 @@ static void check_owner_of_line(const char *first, const char *second)
 	nytpw_time(&w, 5, 1, 3);
 	nytpw_pid_end(&w, 7, 1.7e9 + 1);
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->lines->n, 1);
 	uint32_t name = tree->functions[flat->lines->lines[0].function].name;
 	assert_true(pm_bytes_equal(tree->texts[name], pm_bytes_of("main::even")));

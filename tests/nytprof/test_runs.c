@@ -45,8 +45,8 @@ static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
 		"callers.csv differs from functions.csv in 2 subs, most in main::leaf "
 		"(40 calls and 20)");
 	/* What the file has no calls of costs nothing: functions add up to the tree. */
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	const pm_number *costs = flat->functions;
 	for (uint32_t i = 0; i < tree->n_functions; i++)
 		sum += costs[i * 5 + 1] == costs[i * 5 + 1] ? costs[i * 5 + 1] : 0;
@@ -75,7 +75,7 @@ static struct pm_profile *open_runs(uint32_t n_keys)
 	struct pm_profile *p = NULL;
 	const struct pm_threads *threads;
 	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &p, NULL), 0);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->n_keys, n_keys);
 	assert_string_equal(threads->keys[n_keys - 1], "process");
 	return p;
@@ -89,7 +89,7 @@ static void test_runs_that_do_not_belong_together_are_told_apart(void **state)
 	save("x.out.51", 51, 50, 1700000100);
 	save("x.out.9", 9, 8, 1700000000); /* left by a run before: 8 wrote x.out, too */
 	struct pm_profile *p = open_runs(2);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_string_equal(threads->keys[0], "run");
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct pm_thread *t = &threads->threads[i];
@@ -117,7 +117,7 @@ static void test_a_process_that_began_later_is_no_parent(void **state)
 	save("x.out.51", 51, 50, 1700000000);
 	save("x.out.50", 50, 1, 1700000100);
 	struct pm_profile *p = open_runs(2);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct pm_thread *t = &threads->threads[i];
 		assert_int_equal(t->identity[0].value, t->id == 51 ? 1 : 2);
@@ -190,8 +190,8 @@ static void test_subs_of_one_name_in_several_files_are_several(void **state)
 	save_sub(52, "/t/b.t", ticks[1]);
 	save_sub(53, "/t/a.t", ticks[2]);
 	struct pm_profile *p = open_runs(1);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	assert_int_equal(tree->n_functions, 4);
 	assert_int_equal(tree->n_contexts, 2);
 	assert_int_equal(flat->lines->n, 2);
@@ -241,8 +241,8 @@ static void test_a_killed_process_calls_the_subs_of_its_parent(void **state)
 	save_killed(54, 53, 8000);
 	save_killed(55, 1, 1600);
 	struct pm_profile *p = open_runs(1);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_flat(p, &flat, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_functions; i++) {
 		const struct pm_function *f = &tree->functions[i];
 		double ns = flat->functions[i * NYTP_N_METRICS + NYTP_EXCL];

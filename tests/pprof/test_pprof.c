@@ -42,7 +42,7 @@ static int open_rich(bool odd, bool packed)
 static uint32_t at(const char *path)
 {
 	const struct pm_tree *t;
-	assert_int_equal(profile->ops->tree(profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_tree(profile, &t, NULL), 0);
 	uint32_t parent = PM_NONE;
 	while (*path) {
 		size_t n = strcspn(path, "/");
@@ -82,7 +82,7 @@ static int64_t cost(const char *path, uint32_t metric)
 static size_t damages(void)
 {
 	const struct pm_damages *d;
-	assert_int_equal(profile->ops->damage(profile, &d, NULL), 0);
+	assert_int_equal(pm_profile_damage(profile, &d, NULL), 0);
 	return d->n;
 }
 
@@ -90,8 +90,8 @@ static void check_whole(void)
 {
 	const struct pm_tree *t;
 	const struct pm_metrics *m;
-	assert_int_equal(profile->ops->tree(profile, &t, NULL), 0);
-	assert_int_equal(profile->ops->metrics(profile, &m, NULL), 0);
+	assert_int_equal(pm_profile_tree(profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_metrics(profile, &m, NULL), 0);
 	assert_int_equal(m->leads, 1); /* default_sample_type, not the last */
 	assert_int_equal(cost("main", 0), 35000000);
 	assert_int_equal(cost("main/:9/work/:22/inner/:31", 1), 10000000);
@@ -120,7 +120,7 @@ static void test_labels_that_all_samples_have_are_threads(void **state)
 {
 	const struct pm_threads *t;
 	assert_int_equal(open_rich(false, false), 0);
-	assert_int_equal(profile->ops->threads(profile, &t, NULL), 0);
+	assert_int_equal(pm_profile_threads(profile, &t, NULL), 0);
 	assert_int_equal(t->n, 2);
 	assert_int_equal(t->threads[0].identity[0].value, 7);
 	assert_true(pm_bytes_equal(t->threads[0].name, pm_bytes_of("worker")));
@@ -134,7 +134,7 @@ static void test_a_label_is_a_profile_of_its_samples(void **state)
 	struct pm_text scratch = {.p = NULL};
 	size_t n;
 	assert_int_equal(open_rich(false, true), 0);
-	assert_int_equal(profile->ops->collections(profile, &c, &n, NULL), 0);
+	assert_int_equal(pm_profile_collections(profile, &c, &n, NULL), 0);
 	assert_int_equal(n, 4);
 	assert_string_equal(c[1].path, "labels/sql");
 	assert_int_equal(c[1].n, 1);

@@ -242,7 +242,7 @@ static void test_a_part_of_a_tree_has_the_categories_of_the_whole(void **state)
 	const bool kept[6] = {true, true};
 	const struct pm_tree *tree;
 	uint32_t *from;
-	assert_int_equal(f->profile.ops->tree(&f->profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, NULL), 0);
 	struct pm_tree *whole = f->tree;
 	assert_int_equal(pm_tree_prune(whole, weight, kept, &(struct pm_tree_extra){PM_NONE, 0},
 				 &f->tree, &from, NULL),

@@ -215,7 +215,7 @@ static void test_subtrees_have_a_flat_profile(void **state)
 	const struct pm_tree *tree;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	assert_view(m, PMFS_PLACE_CONTEXT, "functions.csv", pm_tree_find(tree, 2),
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"2|3|35|50|3||/bin/app|/src/a.c|a\n"

@@ -139,7 +139,7 @@ static void test_numbers_are_the_databases_own(void **state)
 	instruction(f, 2, 1, "/lib/libx", 0x10, false);
 	cost(f, 1, 3, 1);
 	cost(f, 2, 2, 2);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	f->tree->n_function_ids = 50;
 	assert_functions(f,
 		"50|1|2|2|||/lib/libx||libx+0x10\n"

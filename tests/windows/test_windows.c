@@ -126,7 +126,7 @@ static void check_rows(
 {
 	const struct pm_threads *threads;
 	struct pm_sample batch[700];
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->threads[thread].n_samples, e->rows);
 	for (uint64_t at = 0; at < e->rows;) {
 		size_t room = 1 + next_random(random) % 700;
@@ -165,7 +165,7 @@ static void check_window(
 		}
 		free(e.samples);
 	}
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	for (unsigned i = 1; i <= N_CONTEXTS; i++) {
 		uint32_t context = pm_tree_find(tree, i);
 		if (context == PM_NONE) {
@@ -242,7 +242,7 @@ static void check_windows(bool calls)
 	/* What the profile of a window asks of that of the run. */
 	struct pm_error err;
 	const struct pm_tree *tree;
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	check_window(f, &x, &(struct pmfs_span){ORIGIN, ORIGIN + LENGTH, true}, &random);
 	check_window(f, &x, &(struct pmfs_span){ORIGIN, ORIGIN + 1, false}, &random);
@@ -291,7 +291,7 @@ static void test_nothing_runs(void **state)
 	pmfs_index_init(&x, &f->profile);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 3);
 	assert_int_equal(pm_tree_number(tree, 0), 0);
 	assert_int_equal(tree->parent[0], PM_NONE);
@@ -316,7 +316,7 @@ static void expect_metrics(const struct pm_profile *p, const char *names, uint32
 {
 	char text[40] = "";
 	const struct pm_metrics *metrics;
-	assert_int_equal(p->ops->metrics(p, &metrics, NULL), 0);
+	assert_int_equal(pm_profile_metrics(p, &metrics, NULL), 0);
 	for (uint32_t i = 0; i < metrics->n; i++) {
 		const struct pm_metric *m = &metrics->metrics[i];
 		if (i == 0 || m->group != metrics->metrics[i - 1].group)
@@ -331,7 +331,7 @@ static int64_t gpu_value(const struct pm_profile *p, uint32_t number, uint32_t m
 {
 	struct pm_value values[PM_CALLS_MOST_METRICS];
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	int64_t n = p->ops->run_costs(
 		p, pm_tree_find(tree, number), values, PM_CALLS_MOST_METRICS, NULL);
 	for (int64_t i = 0; i < n; i++)
@@ -440,7 +440,7 @@ static void check_shown(bool calls)
 	add_thread(f, 2 * PMFS_BLOCK + 17, 1);
 	add_thread(f, (PMFS_FANOUT + 2) * (size_t)PMFS_CHUNK_RECORDS + 100, 2);
 	pmfs_index_init(&x, &f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	show(f, &x, &random);
 	const struct pm_profile_ops *ops = f->profile.ops;
@@ -497,7 +497,7 @@ static void test_broken(void **state)
 	add_thread(f, 3 * (size_t)PMFS_CHUNK_RECORDS, 1);
 	add_thread(f, 10, 2);
 	pmfs_index_init(&x, &f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	const struct pm_tap tap = pmfs_index_tap(&x);
 	show_piece(f, &tap, 0, 0, PMFS_CHUNK_RECORDS, &random);
@@ -506,14 +506,14 @@ static void test_broken(void **state)
 	f->profile.ops = &broken;
 	assert_int_equal(pmfs_index_threads(&x, 0, 2, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 2, &p, NULL), 0);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->threads[0].n_samples, 0);
 	assert_true(threads->threads[1].n_samples > 0);
 	const struct pm_damages *damages;
 	struct pm_sample sample;
 	struct pm_value value;
 	struct pm_thread_counts counts;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	assert_int_equal(damages->n, 1);
 	assert_non_null(strstr(damages->rows[0].what, "thread_id 10: "));
 	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), -EIO);
@@ -527,7 +527,7 @@ static void test_broken(void **state)
 	p->ops->close(p);
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, &why), -EIO);
+	assert_int_equal(pm_profile_tree(p, &tree, &why), -EIO);
 	assert_true(why.text[0]);
 	p->ops->close(p);
 	pmfs_index_done(&x);
@@ -546,7 +546,7 @@ static void test_broken_and_empty(void **state)
 	pmfs_index_init(&x, &f->profile);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), -EINVAL);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), -EINVAL);
 	p->ops->close(p);
 	pmfs_index_done(&x);
 	fake_free(f);
@@ -566,12 +566,12 @@ static void test_empty(void **state)
 	fake_sample(f, fake_thread(f, 0, 0), ORIGIN, 1);
 	f->threads_data[0].samples[0].duration_ns = 5000; /* ends where the window begins */
 	pmfs_index_init(&x, &f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, &err), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &span, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 0);
-	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(pm_profile_threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->threads[0].n_samples, 0);
 	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 0);
 	p->ops->close(p);
@@ -593,10 +593,10 @@ static void test_beyond_64_bits(void **state)
 	fake_sample(f, thread, UINT64_MAX - 4, 1);
 	f->threads_data[0].samples[0].duration_ns = 100;
 	pmfs_index_init(&x, &f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, NULL), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(value_of(p, 0, PM_CALLS_INCL), 4);
 	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 1);
 	assert_int_equal(sample.duration_ns, 4);
@@ -629,10 +629,10 @@ static void test_lines_between_calls(void **state)
 	struct pm_profile *p;
 	const struct pm_tree *tree;
 	pmfs_index_init(&x, &f->profile);
-	assert_int_equal(f->ops.tree(&f->profile, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, NULL), 0);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &part, 0, 1, &p, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t k = 0; k < PM_CALLS_N_METRICS; k++)

@@ -95,11 +95,11 @@ int zts_drain_path(const struct pm_profile *p, const char *path, struct pm_text 
 	const struct pm_named_doc *docs;
 	const struct pm_collection *collections;
 	size_t n = 0;
-	int r = p->ops->documents(p, &docs, &n, NULL);
+	int r = pm_profile_documents(p, &docs, &n, NULL);
 	for (size_t i = 0; i < n && r == 0; i++)
 		if (strcmp(docs[i].path, path) == 0)
 			return zts_drain_doc(&docs[i].doc, out);
-	r = p->ops->collections(p, &collections, &n, NULL);
+	r = pm_profile_collections(p, &collections, &n, NULL);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		size_t len = strlen(collections[i].path);
 		if (strncmp(path, collections[i].path, len) == 0 && path[len] == '/')
@@ -118,7 +118,7 @@ static void drain_costs(const struct pm_profile *p, struct pm_text *out)
 {
 	const struct pm_tree *tree;
 	struct pm_value values[8];
-	if (p->ops->tree(p, &tree, NULL) < 0)
+	if (pm_profile_tree(p, &tree, NULL) < 0)
 		return;
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, i);
@@ -163,18 +163,18 @@ void zts_drain_all(const struct pm_profile *p, struct pm_text *out)
 	const struct pm_damages *damages;
 	const struct pm_fact *facts;
 	size_t n;
-	if (p->ops->documents(p, &docs, &n, NULL) == 0)
+	if (pm_profile_documents(p, &docs, &n, NULL) == 0)
 		for (size_t i = 0; i < n; i++) {
 			pm_text_printf(out, "%s\n", docs[i].path);
 			put_result(out, docs[i].path, zts_drain_doc(&docs[i].doc, out));
 		}
-	if (p->ops->collections(p, &collections, &n, NULL) == 0)
+	if (pm_profile_collections(p, &collections, &n, NULL) == 0)
 		for (size_t i = 0; i < n; i++)
 			drain_collection(&collections[i], out);
 	drain_costs(p, out);
-	p->ops->facts(p, &facts, &n, NULL);
+	pm_profile_facts(p, &facts, &n, NULL);
 	p->ops->recipes(p, out, NULL);
-	if (p->ops->damage(p, &damages, NULL) == 0)
+	if (pm_profile_damage(p, &damages, NULL) == 0)
 		for (size_t i = 0; i < damages->n; i++)
 			pm_text_printf(
 				out, "%s: %s\n", damages->rows[i].file, damages->rows[i].what);

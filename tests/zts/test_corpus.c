@@ -24,7 +24,7 @@ static int drain(const char *path, struct pm_text *out, size_t *ret_damages)
 		return r;
 	}
 	zts_drain_all(p, out);
-	if (p->ops->damage(p, &damages, &err) == 0)
+	if (pm_profile_damage(p, &damages, &err) == 0)
 		*ret_damages = damages->n;
 	pm_profile_close(p);
 	return 0;

@@ -92,7 +92,7 @@ static void describe(struct pm_profile *p, struct pm_text *out)
 {
 	const struct pm_tree *tree;
 	struct pm_value values[4];
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		assert_int_equal(p->ops->run_costs(p, i, values, 4, NULL), 4);
 		pm_text_printf(out, "%u %u %u %llu %llu\n", tree->parent[i], tree->frame[i],

@@ -77,9 +77,9 @@ static void test_samples_are_the_calls(void **state)
 	struct pm_value values[4];
 	struct pm_sample *first = NULL;
 	struct pm_profile *p = open_traces(&e);
-	assert_null(p->ops->threads);
+	assert_false(pm_profile_has(p, threads));
 	assert_int_equal(pm_profile_traces(p, &traces, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(traces->n, 1);
 	assert_int_equal(traces->threads[0].n_samples, e.n);
 	for (size_t k = 0; k < sizeof(rooms) / sizeof(*rooms); k++) {
@@ -128,8 +128,8 @@ static void test_percentiles_are_exact(void **state)
 	const struct pm_call_times *times;
 	const struct pm_tree *tree;
 	unsigned seen = 0;
-	assert_int_equal(p->ops->call_times(p, &times, NULL), 0);
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_call_times(p, &times, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	for (uint64_t m = 0; m < METHODS; m++) {
 		char name[32];
 		snprintf(name, sizeof(name), "#%llu", (unsigned long long)(101 + m));

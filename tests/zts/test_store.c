@@ -81,7 +81,7 @@ static int result_of(const struct pm_profile *p, const char *path)
 static size_t damage_of(const struct pm_profile *p)
 {
 	const struct pm_damages *damages;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	return damages->n;
 }
 
@@ -322,7 +322,7 @@ static void test_traces_have_a_column_for_each_frequent_attribute(void **state)
 	struct pm_profile *profile = open_source(folder);
 	const struct pm_named_doc *docs;
 	size_t n;
-	assert_int_equal(profile->ops->documents(profile, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(profile, &docs, &n, NULL), 0);
 	assert_string_equal(docs[0].path, "traces.csv");
 	struct pm_table table = docs[0].doc.table;
 	assert_int_equal(table.type->columns(&table, NULL), 0);
@@ -524,7 +524,7 @@ static void test_chunks_are_found_again_behind_damage(void **state)
 	s.traces.p[s.offsets[1]] = 'X';
 	struct pm_profile *p = open_sample(&s);
 	const struct pm_damages *damages;
-	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
 	assert_int_equal(damages->rows[0].offset, s.offsets[1]);
 	assert_int_equal(damages->rows[0].bytes, s.offsets[2] - s.offsets[1]);
 	assert_int_equal(result_of(p, "stores/000000/chunks/3/data.json"), 0);

@@ -113,7 +113,7 @@ static void test_costs(void **state)
 {
 	struct pm_profile *p = open_traces();
 	const struct pm_tree *tree;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(tree->n_contexts, TRACES * CALLS);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		struct pm_value values[4];
@@ -145,7 +145,7 @@ static void test_samples(void **state)
 	struct pm_profile *p = open_traces();
 	const struct pm_tree *tree;
 	size_t n_within = 0;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(pm_profile_tree(p, &tree, NULL), 0);
 	assert_int_equal(
 		p->ops->samples(p, 0, 0, samples, TRACES * CALLS + 1, NULL), TRACES * CALLS);
 	for (size_t i = 0; i < TRACES * CALLS; i++) {
@@ -164,7 +164,7 @@ static uint64_t run_of(const char *path)
 	uint64_t origin_ns, run_ns;
 	if (pm_profile_open(path, "zts", NULL, &p, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(p->ops->span(p, &origin_ns, &run_ns, NULL), 0);
+	assert_int_equal(pm_profile_span(p, &origin_ns, &run_ns, NULL), 0);
 	pm_profile_close(p);
 	return run_ns;
 }

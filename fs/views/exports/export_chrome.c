@@ -415,14 +415,6 @@ static void write_fields(
 	pm_json_close(&j, '}');
 }
 
-static int get_series(
-	struct pmfs_model *m, const struct pm_series **ret, size_t *ret_n, struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	*ret_n = 0;
-	return p->ops->series ? p->ops->series(p, ret, ret_n, err) : 0;
-}
-
 /* ---- counters and instants ---- */
 
 struct adding {
@@ -463,7 +455,7 @@ static int chrome_series_step(struct pmfs_model *m, uint64_t *ret_step, struct p
 	const struct pm_series *series;
 	uint64_t all = 0;
 	size_t n;
-	int r = get_series(m, &series, &n, err);
+	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		all += series[i].kind == PM_SERIES_CALLS ? 0 : series[i].n;
 	*ret_step = all / PMFS_MOST_SERIES_EVENTS + 1;
@@ -477,7 +469,7 @@ static int chrome_add_series(
 	const struct pm_series *series;
 	struct adding a = {.chrome = c, .pid = pid, .step = step};
 	size_t n;
-	int r = get_series(m, &series, &n, err);
+	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (series[i].kind != PM_SERIES_CALLS)
 			r = add_events(&a, &series[i], err);
@@ -528,7 +520,7 @@ static int call_args_make(struct pmfs_model *m, const struct pmfs_slices *slices
 	bool any = false;
 	size_t n;
 	*ret = (struct call_args){.of = NULL};
-	int r = get_series(m, &series, &n, err);
+	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		any |= series[i].kind == PM_SERIES_CALLS;
 	if (r < 0 || !any)

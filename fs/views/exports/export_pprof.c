@@ -459,10 +459,9 @@ static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_
 static void take_times(struct pmfs_model *m, struct pmfs_pprof_about *about)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	uint64_t origin = PM_NO_TIME, duration = PM_NO_TIME;
+	uint64_t origin, duration;
 	about->time_ns = p->measured_ns ? p->measured_ns : p->mtime_ns;
-	if (p->ops->span && p->ops->span(p, &origin, &duration, NULL) == 0 &&
-		duration != PM_NO_TIME)
+	if (pm_profile_span(p, &origin, &duration, NULL) == 0 && duration != PM_NO_TIME)
 		about->duration_ns = duration;
 }
 

@@ -138,25 +138,25 @@ const struct pmfs_entries *pmfs_model_entries(const struct pmfs_model *m)
 
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err)
 {
-	return m->profile->ops->metrics(m->profile, ret, err);
+	return pm_profile_metrics(m->profile, ret, err);
 }
 
 int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, struct pm_error *err)
 {
 	static const struct pm_threads none;
-	if (m->profile->ops->threads)
-		return m->profile->ops->threads(m->profile, ret, err);
-	*ret = &none;
-	return 0;
+	int r = pm_profile_threads(m->profile, ret, err);
+	if (r == 0 && !*ret)
+		*ret = &none;
+	return r;
 }
 
 int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_error *err)
 {
 	static const struct pm_flat none;
-	if (m->profile->ops->flat)
-		return m->profile->ops->flat(m->profile, ret, err);
-	*ret = &none;
-	return 0;
+	int r = pm_profile_flat(m->profile, ret, err);
+	if (r == 0 && !*ret)
+		*ret = &none;
+	return r;
 }
 
 struct pm_part *pmfs_model_part_of(struct pmfs_model *m, enum pmfs_part which)

@@ -82,7 +82,7 @@ static int order_fill(void *owner, void *p, struct pm_error *err)
 	struct order_part *part = p;
 	const struct pm_profile *profile = pmfs_model_profile(m);
 	const struct pmfs_columns *c;
-	int r = profile->ops->tree(profile, &part->tree, err);
+	int r = pm_profile_tree(profile, &part->tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
 	return put_in_order(m, c, part, err);

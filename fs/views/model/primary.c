@@ -91,7 +91,7 @@ static int choose(struct totals *w, uint32_t *ret, struct pm_error *err)
 	const struct pm_flat *flat = NULL;
 	if (!w->values || !w->of_group || !w->at_the_top || index_metrics(w) < 0)
 		return pmfs_no_memory(err);
-	int r = w->profile->ops->flat ? w->profile->ops->flat(w->profile, &flat, err) : 0;
+	int r = pm_profile_flat(w->profile, &flat, err);
 	if (r == -ENOMEM)
 		return r;
 	if (r == 0 && flat && flat->statements) /* contexts have none */
@@ -122,7 +122,7 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 		*ret = pm_quantity_leading(w.metrics, NULL);
 		return 0;
 	}
-	r = w.profile->ops->tree(w.profile, &w.tree, &why);
+	r = pm_profile_tree(w.profile, &w.tree, &why);
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
 	if (r == 0) {

@@ -155,7 +155,7 @@ int pmfs_call_path(struct pmfs_model *m, uint32_t thread, uint64_t seq, struct p
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const char *directory = "";
 	size_t before = scratch->len;
-	if (p->ops->threads) {
+	if (pm_profile_has(p, threads)) {
 		int r = pmfs_thread_path(m, thread, &directory, err);
 		*ret = pm_bytes_of(directory);
 		return r;

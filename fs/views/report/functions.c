@@ -227,7 +227,7 @@ static int write_times(struct pmfs_report *r, uint32_t function, struct pm_error
 	const struct pm_profile *p = pmfs_model_profile(r->model);
 	const struct pm_call_times *times;
 	int timed = pmfs_functions_are_timed(r->model, err);
-	int e = timed > 0 ? p->ops->call_times(p, &times, err) : timed;
+	int e = timed > 0 ? pm_profile_call_times(p, &times, err) : timed;
 	if (e < 0)
 		return e;
 	pm_json_key(&r->json, "times");

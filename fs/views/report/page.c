@@ -265,7 +265,8 @@ static int write_page(struct pmfs_model *m, bool sent, struct pm_text *out, stru
 		rest = pmfs_page_until(out, rest, "{{title}}");
 		pm_text_xml(out, title);
 		if (p->baseline &&
-			!p->ops->collections) { /* of several runs, it may not be known yet */
+			!pm_profile_has(
+				p, collections)) { /* of several runs, it may not be known yet */
 			pm_text_str(out, " against ");
 			pm_text_xml(out, pm_bytes_of(p->baseline));
 		}

@@ -178,9 +178,7 @@ static int write_compared(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pm_collection *c = NULL;
 	size_t n = 0;
-	int e = r->profile->ops->collections && r->profile->baseline
-		? r->profile->ops->collections(r->profile, &c, &n, err)
-		: 0;
+	int e = r->profile->baseline ? pm_profile_collections(r->profile, &c, &n, err) : 0;
 	pm_json_key(&r->json, "base");
 	if (r->profile->baseline)
 		pm_json_str(&r->json, r->profile->baseline);
@@ -220,10 +218,10 @@ static void write_columns_used(struct pmfs_report *r, const struct pmfs_function
 static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
 {
 	const struct pm_threads *threads;
-	uint64_t origin = PM_NO_TIME, duration = PM_NO_TIME;
+	uint64_t origin, duration;
 	int e = pmfs_model_threads(r->model, &threads, err);
-	if (e == 0 && r->profile->ops->span)
-		e = r->profile->ops->span(r->profile, &origin, &duration, err);
+	if (e == 0)
+		e = pm_profile_span(r->profile, &origin, &duration, err);
 	if (e < 0)
 		return e;
 	int trace = pmfs_some_thread_has_trace(r->model, 0, err);

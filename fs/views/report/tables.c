@@ -100,13 +100,6 @@ static int report_rows(struct pmfs_report *r, const struct pm_table *table, uint
 /* Counters are numbered by series and column. */
 enum { COLUMN_BITS = 12 };
 
-static int get_series(
-	struct pmfs_report *r, const struct pm_series **ret, size_t *ret_n, struct pm_error *err)
-{
-	*ret_n = 0;
-	return r->profile->ops->series ? r->profile->ops->series(r->profile, ret, ret_n, err) : 0;
-}
-
 static bool is_counter(const struct pm_series *s, uint32_t column)
 {
 	return s->kind == PM_SERIES_COUNTER && column < s->table.n_columns &&
@@ -118,7 +111,7 @@ static int write_counters(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pm_series *series;
 	size_t n, listed = 0;
-	int e = get_series(r, &series, &n, err);
+	int e = pm_profile_series(r->profile, &series, &n, err);
 	pm_json_open(&r->json, '[');
 	for (size_t i = 0; e >= 0 && i < n && i < 1U << (32 - COLUMN_BITS); i++)
 		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
@@ -157,14 +150,6 @@ static int has_view(struct pmfs_report *r, uint32_t k, struct pm_error *err)
 	return views[k].present ? views[k].present(r->model, 0, err) : 1;
 }
 
-static int get_documents(
-	struct pmfs_report *r, const struct pm_named_doc **ret, size_t *ret_n, struct pm_error *err)
-{
-	*ret_n = 0;
-	return r->profile->ops->documents ? r->profile->ops->documents(r->profile, ret, ret_n, err)
-					  : 0;
-}
-
 /* Whether one of the format's documents is a table, and is there. */
 static int has_document(struct pmfs_report *r, const struct pm_named_doc *doc, struct pm_error *err)
 {
@@ -180,7 +165,7 @@ int pmfs_report_documents(struct pmfs_report *r, struct pm_error *err)
 	uint32_t n_views;
 	size_t n;
 	const struct pmfs_view *views = views_of(r, &n_views);
-	int e = get_documents(r, &docs, &n, err);
+	int e = pm_profile_documents(r->profile, &docs, &n, err);
 	pm_json_key(&r->json, "documents");
 	pm_json_open(&r->json, '[');
 	for (size_t i = 0; e >= 0 && i < PMFS_REPORT_VIEWS + n; i++) {
@@ -213,7 +198,7 @@ static int find_table(
 			e = views_of(r, &n_views)[number].table(r->model, 0, ret, err);
 		return e < 0 ? e : ret->type != NULL;
 	}
-	e = get_documents(r, &docs, &n, err);
+	e = pm_profile_documents(r->profile, &docs, &n, err);
 	if (e < 0 || number - PMFS_REPORT_VIEWS >= n)
 		return e < 0 ? e : 0;
 	e = has_document(r, &docs[number - PMFS_REPORT_VIEWS], err);
@@ -334,7 +319,7 @@ int pmfs_report_plot(struct pmfs_report *r, struct pm_error *err)
 	const struct pm_series *series;
 	uint32_t i = r->n[0] >> COLUMN_BITS, column = r->n[0] & ((1U << COLUMN_BITS) - 1);
 	size_t n;
-	int e = get_series(r, &series, &n, err);
+	int e = pm_profile_series(r->profile, &series, &n, err);
 	if (e < 0)
 		return e;
 	if (i >= n || !is_counter(&series[i], column)) {

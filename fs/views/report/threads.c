@@ -155,7 +155,7 @@ static int write_costs(struct pmfs_report *r, bool exists,
 	int e = get_threads(r, &threads, err);
 	if (e < 0)
 		return e;
-	if (!exists || r->n[1] >= r->columns->n || !r->profile->ops->threads) {
+	if (!exists || r->n[1] >= r->columns->n || !pm_profile_has(r->profile, threads)) {
 		pm_json_null(&r->json);
 		return 0;
 	}
@@ -362,7 +362,7 @@ static struct pmfs_timeline_part part_of(uint32_t tile)
 
 static bool has_times(const struct pmfs_report *r)
 {
-	return r->n[0] > 0 && r->profile->ops->threads && r->profile->ops->samples;
+	return r->n[0] > 0 && pm_profile_has(r->profile, threads) && r->profile->ops->samples;
 }
 
 int pmfs_report_time(struct pmfs_report *r, struct pm_error *err)

@@ -503,7 +503,8 @@ int pmfs_blame(struct pmfs_model *m, const struct pmfs_blame **ret, struct pm_er
 int pmfs_blame_applies(struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	if (!p->ops->threads || !p->ops->samples || p->traces_are_calls || p->samples_are_weighed)
+	if (!pm_profile_has(p, threads) || !p->ops->samples || p->traces_are_calls ||
+		p->samples_are_weighed)
 		return 0;
 	return p->ops->has ? p->ops->has(p, PM_HAS_TRACES, err)
 			   : pmfs_some_thread_has_trace(m, 0, err);

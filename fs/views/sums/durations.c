@@ -192,7 +192,8 @@ int pmfs_durations(
 
 static bool has_calls(const struct pm_profile *p)
 {
-	return p->traces_are_calls && p->ops->samples && (p->ops->threads || p->ops->traces);
+	return p->traces_are_calls && p->ops->samples &&
+		(pm_profile_has(p, threads) || pm_profile_has(p, traces));
 }
 
 int pmfs_has_slowest(struct pmfs_model *m, uint32_t item, struct pm_error *err)
@@ -215,7 +216,7 @@ static int read_buckets(struct pmfs_model *m, uint32_t row, const struct pm_call
 	const struct pm_call_times *times;
 	const struct pmfs_functions *f;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || (r = p->ops->call_times(p, &times, err)) < 0)
+	if (r < 0 || (r = pm_profile_call_times(p, &times, err)) < 0)
 		return r;
 	bool is_inlined = f->function[row] >= f->tree->n_functions;
 	*ret = is_inlined ? NULL : times[f->function[row]].buckets;

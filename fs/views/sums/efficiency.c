@@ -36,7 +36,7 @@ static double time_unit(const struct pmfs_columns *c, uint32_t *ret_column)
 
 static bool is_sampled(const struct pm_profile *p)
 {
-	return p->ops->span && p->ops->threads &&
+	return pm_profile_has(p, span) && pm_profile_has(p, threads) &&
 		strcmp(pm_profile_kind_of_tree(p), "samples") == 0;
 }
 
@@ -57,7 +57,7 @@ int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err)
 	const struct pmfs_columns *c;
 	uint64_t origin, duration = PM_NO_TIME;
 	uint32_t column;
-	int r = is_sampled(p) ? p->ops->span(p, &origin, &duration, err) : 0;
+	int r = is_sampled(p) ? pm_profile_span(p, &origin, &duration, err) : 0;
 	if (r < 0 || duration == PM_NO_TIME || duration == 0 ||
 		(r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
@@ -137,7 +137,7 @@ static int efficiency_fill(void *owner, void *part, struct pm_error *err)
 	const struct pm_profile *p = pmfs_model_profile(owner);
 	uint64_t origin, duration;
 	int r = pmfs_efficiency_applies(owner, err);
-	if (r <= 0 || (r = p->ops->span(p, &origin, &duration, err)) < 0 ||
+	if (r <= 0 || (r = pm_profile_span(p, &origin, &duration, err)) < 0 ||
 		(r = pmfs_model_threads(owner, &a.threads, err)) < 0 ||
 		(r = pmfs_peers(owner, &a.peers, err)) < 0)
 		return r;

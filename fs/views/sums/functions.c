@@ -232,7 +232,7 @@ static bool has_row(const struct summing *s, uint32_t function)
 {
 	if (s->n_contexts[function] > 0)
 		return true;
-	return s->profile->ops->flat && function < s->tree->n_functions &&
+	return pm_profile_has(s->profile, flat) && function < s->tree->n_functions &&
 		s->identity->same[function] == function;
 }
 
@@ -402,7 +402,7 @@ int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, stru
 int pmfs_functions_are_timed(const struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	if (!p->ops->call_times)
+	if (!pm_profile_has(p, call_times))
 		return 0;
 	return p->ops->has ? p->ops->has(p, PM_HAS_CALL_TIMES, err) : 1;
 }

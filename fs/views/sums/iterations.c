@@ -253,13 +253,10 @@ static int iterations_fill(void *owner, void *p, struct pm_error *err)
 	struct iterations_part *part = p;
 	struct finding f = {.part = part, .profile = pmfs_model_profile(m)};
 	struct pmfs_iterations *all = &part->iterations;
-	all->origin_ns = all->run_ns = PM_NO_TIME;
 	int r = pm_profile_traces(f.profile, &f.threads, err);
 	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0)
 		return r;
-	if (f.profile->ops->span)
-		r = f.profile->ops->span(f.profile, &all->origin_ns, &all->run_ns, err);
-	if (r < 0)
+	if ((r = pm_profile_span(f.profile, &all->origin_ns, &all->run_ns, err)) < 0)
 		return r;
 	r = find(&f, m, err);
 	free(f.marks);

@@ -463,8 +463,10 @@ static int missings_fill(void *owner, void *p, struct pm_error *err)
 	int r = pmfs_functions(owner, &f, err);
 	if (r < 0 || (r = pmfs_totals(owner, &totals, err)) < 0)
 		return r;
-	if (profile->ops->missing && (r = profile->ops->missing(profile, &known, err)) < 0)
+	if ((r = pm_profile_missing(profile, &known, err)) < 0)
 		return r;
+	if (!known)
+		known = &unknown;
 	all->rows = malloc(((size_t)f->n + 1) * sizeof(*all->rows));
 	if (!all->rows || add_missing(part, profile, f) < 0)
 		return pmfs_no_memory(err);

@@ -252,8 +252,7 @@ int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	uint64_t duration;
-	*ret = PM_NO_TIME;
-	return p->ops->span ? p->ops->span(p, ret, &duration, err) : 0;
+	return pm_profile_span(p, ret, &duration, err);
 }
 
 /* ---- threads without any cost ---- */

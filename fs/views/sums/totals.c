@@ -322,7 +322,7 @@ static void count_threads(
 	const struct pm_profile *p, const struct pm_threads *threads, struct pmfs_counts *c)
 {
 	c->threads = c->samples = PM_NO_TIME;
-	if (!p->ops->threads)
+	if (!pm_profile_has(p, threads))
 		return;
 	c->threads = threads->n - threads->n_lanes;
 	c->samples = 0;
@@ -344,13 +344,12 @@ int pmfs_count(struct pmfs_model *m, struct pmfs_counts *ret, struct pm_error *e
 		(r = pmfs_model_metrics(m, &metrics, err)) < 0 ||
 		(r = pmfs_model_threads(m, &threads, err)) < 0 ||
 		(r = pmfs_functions(m, &functions, err)) < 0 ||
-		(r = p->ops->damage(p, &damages, err)) < 0)
+		(r = pm_profile_damage(p, &damages, err)) < 0)
 		return r;
 	ret->contexts = tree->n_contexts;
 	ret->metrics = metrics->n;
 	ret->functions = functions->n;
 	ret->damages = damages->n;
 	count_threads(p, threads, ret);
-	ret->time_origin_ns = ret->duration_ns = PM_NO_TIME;
-	return p->ops->span ? p->ops->span(p, &ret->time_origin_ns, &ret->duration_ns, err) : 0;
+	return pm_profile_span(p, &ret->time_origin_ns, &ret->duration_ns, err);
 }

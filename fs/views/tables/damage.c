@@ -6,7 +6,7 @@ static int damage_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 {
 	const struct pm_profile *p = pmfs_model_profile(rows->table->self);
 	const struct pm_damages *damages;
-	int r = p->ops->damage(p, &damages, err);
+	int r = pm_profile_damage(p, &damages, err);
 	if (r < 0)
 		return r;
 	if (rows->at >= damages->n)

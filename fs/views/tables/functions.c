@@ -36,7 +36,7 @@ static int time_cells(struct pmfs_model *m, const struct pmfs_functions *f, uint
 	static const struct pm_call_times none;
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_call_times *times = &none;
-	int r = known ? p->ops->call_times(p, &times, err) : 0;
+	int r = known ? pm_profile_call_times(p, &times, err) : 0;
 	if (r < 0)
 		return r;
 	times = known && function < f->tree->n_functions ? &times[function] : &none;

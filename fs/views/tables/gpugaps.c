@@ -300,7 +300,7 @@ static int gaps_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
 	struct search s = {.p = pmfs_model_profile(m), .found = part};
-	int r = s.p->ops->tree(s.p, &s.tree, err);
+	int r = pm_profile_tree(s.p, &s.tree, err);
 	if (r < 0 || (r = pmfs_categories(m, &s.categories, err)) < 0 ||
 		(r = pmfs_model_threads(m, &s.threads, err)) < 0)
 		return r;
@@ -374,7 +374,7 @@ int pmfs_has_gpu_gaps(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	(void)item;
 	if (pmfs_model_unfiltered(m)) /* what a filter leaves out is no idle time */
 		return 0;
-	if (!p->ops->threads || !p->ops->samples || p->samples_are_weighed)
+	if (!pm_profile_has(p, threads) || !p->ops->samples || p->samples_are_weighed)
 		return 0;
 	int r = pmfs_gpu_has(m, err);
 	return r <= 0         ? r

@@ -33,7 +33,7 @@ static int add_facts(struct pm_json *j, const struct pm_profile *p, struct pm_er
 {
 	const struct pm_fact *facts = NULL;
 	size_t n = 0;
-	int r = p->ops->facts ? p->ops->facts(p, &facts, &n, err) : 0;
+	int r = pm_profile_facts(p, &facts, &n, err);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		pm_json_key(j, facts[i].key);
 		add_cell(j, &facts[i].value);

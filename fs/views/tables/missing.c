@@ -48,5 +48,5 @@ int pmfs_may_miss_names(struct pmfs_model *m, uint32_t item, struct pm_error *er
 {
 	(void)item;
 	(void)err;
-	return pmfs_model_profile(m)->ops->missing != NULL;
+	return pm_profile_has(pmfs_model_profile(m), missing);
 }

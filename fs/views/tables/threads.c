@@ -154,5 +154,5 @@ int pmfs_has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
 	(void)err;
-	return pmfs_model_profile(m)->ops->threads != NULL;
+	return pm_profile_has(pmfs_model_profile(m), threads);
 }

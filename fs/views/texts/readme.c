@@ -192,7 +192,7 @@ static void add_contexts(const struct recipes *c)
 	pm_text_printf(c->out,
 		"  (its last context is by-id/%u/; see path.txt, metrics/%s%s there)\n", number,
 		c->columns->columns[c->columns->first_incl].name,
-		c->profile->ops->threads ? ", threads.csv" : "");
+		pm_profile_has(c->profile, threads) ? ", threads.csv" : "");
 }
 
 /* ---- lines ---- */
@@ -557,7 +557,7 @@ static int add_trace_recipes(const struct recipes *c, struct pm_error *err)
 	const char *stream = NULL;
 	bool idle = false;
 	const struct pm_profile *p = c->profile;
-	int r = p->ops->span ? p->ops->span(p, &origin, &span_ns, err) : 0;
+	int r = pm_profile_span(p, &origin, &span_ns, err);
 	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
 		p->samples_are_weighed || (r = pmfs_categories(c->model, &categories, err)) < 0)
 		return r;
@@ -616,7 +616,7 @@ static int add_iteration_recipes(const struct recipes *c, struct pm_error *err)
 		has_window = pmfs_iteration_window(all, &all->items[i], &start, &end);
 	if (!has_window)
 		return 0;
-	bool of_thread = c->profile->ops->threads != NULL;
+	bool of_thread = pm_profile_has(c->profile, threads);
 	ask(c,
 		of_thread
 			? "Which ten iterations took longest, and what ran on the thread in the longest?"
@@ -709,7 +709,7 @@ static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_source *sources;
 	size_t n = 0;
-	int r = p->ops->sources ? p->ops->sources(p, &sources, &n, err) : 0;
+	int r = pm_profile_sources(p, &sources, &n, err);
 	if (r >= 0 && n > 0)
 		add_entry(out, "source/",
 			p->has_lines
@@ -723,7 +723,7 @@ static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_er
 	const struct pm_named_doc *docs;
 	size_t n = 0;
 	bool has_raw = false;
-	int r = p->ops->documents ? p->ops->documents(p, &docs, &n, err) : 0;
+	int r = pm_profile_documents(p, &docs, &n, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		has_raw = has_raw || strncmp(docs[i].path, "raw/", 4) == 0;
 	if (has_raw)
@@ -741,11 +741,11 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 		add_entry(out, "functions/",
 			"One directory per function: costs, callers, callees, contexts.");
 	}
-	if (p->ops->threads)
+	if (pm_profile_has(p, threads))
 		add_entry(out, "threads/",
 			"One directory per thread, key=value: profile, values, trace, flat profile.");
-	int traced =
-		p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : p->ops->traces != NULL;
+	int traced = pm_profile_has(p, threads) ? pmfs_some_thread_has_trace(m, 0, err)
+						: pm_profile_has(p, traces);
 	if (traced < 0)
 		return traced;
 	bool has_paths = strcmp(pm_profile_kind_of_tree(p), "edges") != 0;
@@ -782,7 +782,7 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		"  outermost). An empty cell means that no value is stored; 0 is a stored zero. Units are\n"
 		"  part of the column names. The hot path follows the most expensive child for as long as\n"
 		"  it has at least half of its parent's cost.\n");
-	if (p->ops->threads)
+	if (pm_profile_has(p, threads))
 		pm_text_str(out,
 			"  imbalance.csv compares a thread with its peers: those of the same number on all\n"
 			"  ranks or, without ranks, those with a value there. imbalance = max / mean and lost =\n"
@@ -803,7 +803,7 @@ static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_missings *all;
-	if (!pmfs_model_profile(m)->ops->missing)
+	if (!pm_profile_has(pmfs_model_profile(m), missing))
 		return 0;
 	int r = pmfs_missings(m, &all, &why);
 	if (r == -ENOMEM)

@@ -104,7 +104,7 @@ int pmfs_add_sections(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	const struct pm_section *sections;
 	size_t n = 0;
 	int shown = 0;
-	int r = p->ops->sections ? p->ops->sections(p, &sections, &n, err) : 0;
+	int r = pm_profile_sections(p, &sections, &n, err);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		if (sections[i].table.n_columns == 0 || sections[i].table.n_columns > MOST_COLUMNS)
 			continue;

@@ -70,8 +70,8 @@ static int sources_fill(void *owner, void *p, struct pm_error *err)
 	const struct pm_tree *tree;
 	size_t n = 0;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r == 0 && profile->ops->sources)
-		r = profile->ops->sources(profile, &sources, &n, err);
+	if (r == 0)
+		r = pm_profile_sources(profile, &sources, &n, err);
 	if (r < 0)
 		return r;
 	part->sources = sources;
@@ -672,7 +672,7 @@ int pmfs_has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_function *function;
 	uint32_t source;
-	if (!p->ops->sources || !p->has_lines)
+	if (!pm_profile_has(p, sources) || !p->has_lines)
 		return 0;
 	int r = source_of_function(m, item, &source, &function, NULL);
 	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;

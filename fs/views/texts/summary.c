@@ -539,7 +539,8 @@ static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct p
 static bool has_several_runs(struct pmfs_model *m)
 {
 	const struct pm_threads *threads;
-	if (!pmfs_model_profile(m)->ops->threads || pmfs_model_threads(m, &threads, NULL) < 0)
+	if (!pm_profile_has(pmfs_model_profile(m), threads) ||
+		pmfs_model_threads(m, &threads, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < threads->n_keys; i++)
 		if (strcmp(threads->keys[i], "run") == 0)
@@ -676,8 +677,8 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 	/* What a filter leaves out was not idle, and the time between runs is nobody's. */
 	if (pmfs_model_unfiltered(m) || has_several_runs(m))
 		return r;
-	if (r < 0 || c->n == 0 || p->traces_are_calls || !p->ops->threads || !p->ops->samples ||
-		counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
+	if (r < 0 || c->n == 0 || p->traces_are_calls || !pm_profile_has(p, threads) ||
+		!p->ops->samples || counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
 		return r;
 	const struct pm_metric *metric =
 		c->columns[0].flat ? c->columns[0].flat : c->columns[0].tree;
@@ -736,7 +737,7 @@ static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 {
 	enum { MOST_MODULES = 3, MODULE_WIDTH = 24 };
 	const struct pmfs_missings *all;
-	if (!pmfs_model_profile(m)->ops->missing)
+	if (!pm_profile_has(pmfs_model_profile(m), missing))
 		return 0;
 	int r = pmfs_missings(m, &all, err);
 	if (r < 0 || !(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))

@@ -285,7 +285,7 @@ static int add_efficiency(struct sum *s, struct pm_error *err)
 static int add_missing(struct sum *s, struct pm_error *err)
 {
 	const struct pmfs_missings *missing;
-	if (!pmfs_model_profile(s->m)->ops->missing)
+	if (!pm_profile_has(pmfs_model_profile(s->m), missing))
 		return 0;
 	int r = pmfs_missings(s->m, &missing, err);
 	if (r < 0 || missing->n == 0)
