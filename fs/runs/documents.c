@@ -357,6 +357,8 @@ static void add_scale(struct pm_text *out, const struct pmfs_ensemble *e,
 		pm_text_str(out, "  baseline");
 	if (of.n > 1)
 		pm_text_printf(out, "  mean of %u", of.n);
+	if (of.n == 0 && broken < e->runs.groups[group].n)
+		pm_text_str(out, "  does not have it");
 	if (broken > 0)
 		pm_text_printf(out, "  %u cannot be read", broken);
 	pm_text_char(out, '\n');

@@ -76,6 +76,7 @@ static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
 {
 	const struct pmfs_facts *facts;
 	double fewest = INFINITY;
+	uint32_t base = e->base;
 	if (e->options.base || !e->runs.of_folder || e->runs.n > PMFS_MOST_OPENED)
 		return 0;
 	int r = pmfs_facts(e, &facts, err);
@@ -85,9 +86,10 @@ static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
 		double threads = pmfs_group_facts(e, facts, i).threads;
 		if (threads > 0 && threads < fewest) {
 			fewest = threads;
-			e->base = i;
+			base = i;
 		}
 	}
+	e->base = base; /* only now: the primary quantity is the baseline's */
 	return 0;
 }
 

@@ -410,9 +410,10 @@ struct pmfs_group_facts pmfs_group_facts(
 
 bool pmfs_threads_differ(const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
 {
-	uint32_t known = 0;
-	for (uint32_t i = 0; i < e->runs.n; i++) {
-		uint32_t busy = facts->of[i].broken ? 0 : facts->of[i].busy;
+	uint32_t known = 0, lead = pmfs_lead(e, facts);
+	for (uint32_t i = 0; lead != PM_NONE && i < e->runs.n; i++) {
+		const struct pmfs_run_facts *f = &facts->of[i];
+		uint32_t busy = f->broken || isnan(pmfs_whole_of(f, lead)) ? 0 : f->busy;
 		if (busy && known && busy != known)
 			return true;
 		known = busy ? busy : known;

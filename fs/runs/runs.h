@@ -207,7 +207,7 @@ struct pmfs_group_facts {
 struct pmfs_group_facts pmfs_group_facts(
 	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t group);
 
-/* Names differ in their number of threads. */
+/* Runs that have the primary quantity differ in their number of threads. */
 bool pmfs_threads_differ(const struct pmfs_ensemble *e, const struct pmfs_facts *facts);
 
 /*

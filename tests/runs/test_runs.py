@@ -474,6 +474,20 @@ class Scaling(Folder):
         given = [self.path("runs", f"b{n}.htdump") for n in (9, 2)]
         self.assertEqual(json.loads(self.cat(given, "info.json"))["baseline"], "b9.htdump")
 
+    def test_other_quantities_do_not_scale(self):
+        """Threads are compared between runs that have the primary quantity; of the others, the table says that they lack it."""
+        folded = self.path("folded.txt")
+        with open(folded, "w") as f:
+            f.write("a;b 3\n")
+        few, many = (f"n{n}={self.stream(f'{n}.htdump', threads=n)}" for n in (2, 4))
+        for words in ([few, f"x={folded}"], [f"x={folded}", few, many]):
+            text = self.cat(words, "summary.txt").decode()
+            self.assertNotIn("speedup", text)
+            self.assertNotIn("scaling.csv", self.names(words))
+        text = self.cat([few, many, f"x={folded}"], "summary.txt").decode()
+        self.assertIn("speedup", text)
+        self.assertRegex(text, r"\n  x +does not have it\n")
+
     def test_efficiency_is_of_samples(self):
         self.assertNotIn("efficiency.csv", self.names(self.words()))
 
