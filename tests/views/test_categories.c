@@ -116,6 +116,8 @@ static const struct {
 	{"int java.net.SocketInputStream.read(byte[])", "", "net"},
 	{"java.util.concurrent.ThreadPoolExecutor.runWorker", "", "none"},
 	{"void java.lang.System.gc()", "", "gc"},
+	{"(garbage collector)", "", "gc"},
+	{"V8.GCScavenger", "", "gc"},
 	{"java/net/SocketInputStream.socketRead0", "", "net"},
 	{"java/lang/Object.wait", "", "thread"},
 	{"java.lang.ref.Finalizer$FinalizerThread.run", "", "gc"},
