@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats/common/quantity.h"
-#include "fs/views/model/slug.h"
+#include "formats/common/slug.h"
 
 static const char *const role_suffixes[PMFS_N_ROLES] = {
 	[PM_ROLE_INCLUSIVE] = "_incl",
@@ -56,7 +56,7 @@ static int try_base(struct pmfs_column_naming *n, uint32_t group, const char *ba
 
 static int name_group(struct pmfs_column_naming *n, uint32_t group)
 {
-	struct pm_bytes slug = pmfs_metric_slug(&n->text, &n->metrics->metrics[n->first[group]]);
+	struct pm_bytes slug = pm_metric_slug(&n->text, &n->metrics->metrics[n->first[group]]);
 	uint32_t known = n->text.failed ? UINT32_MAX : pm_strtab_add(&n->slugs, slug);
 	int r = known == UINT32_MAX ? -ENOMEM : 0;
 	while (r == 0) {
@@ -112,7 +112,7 @@ static const char *export_name(struct pmfs_column_naming *n, const char *base,
 	const struct pm_metric *metric, double *scale)
 {
 	pm_text_clear(&n->text);
-	struct pm_bytes slug = pmfs_metric_slug(&n->text, metric);
+	struct pm_bytes slug = pm_metric_slug(&n->text, metric);
 	double ns = pm_unit_ns(metric->unit);
 	size_t len = metric->unit.len;
 	*scale = 1;

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/common/slug.h"
 #include "fs/views/model/columnnames.h"
 #include "fs/views/model/primary.h"
-#include "fs/views/model/slug.h"
 
 /* ---- names ---- */
 
@@ -113,7 +113,7 @@ static int add_own(struct deriving *d, const struct pm_derived *of)
 	struct pm_text text = {.p = NULL};
 	struct pm_metric named = {.name = of->name, .unit = of->unit};
 	int r = 0;
-	struct pm_bytes base = pmfs_metric_slug(&text, &named);
+	struct pm_bytes base = pm_metric_slug(&text, &named);
 	if (text.failed)
 		r = -ENOMEM;
 	else if (is_taken(d->c, base)) {

@@ -1,5 +1,5 @@
 /* Slugs of names: lower case words joined by `_`. */
-#include "fs/views/model/slug.h"
+#include "formats/common/slug.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool has_word(struct pm_bytes slug, struct pm_bytes word)
 	return false;
 }
 
-struct pm_bytes pmfs_metric_slug(struct pm_text *t, const struct pm_metric *metric)
+struct pm_bytes pm_metric_slug(struct pm_text *t, const struct pm_metric *metric)
 {
 	pm_text_clear(t);
 	add_slug(t, metric->unit);

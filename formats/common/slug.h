@@ -1,6 +1,6 @@
 /* The part of a column's name that comes from a metric (docs/namespace.md §1). */
-#ifndef PROFMOUNT_FS_VIEWS_MODEL_SLUG_H
-#define PROFMOUNT_FS_VIEWS_MODEL_SLUG_H
+#ifndef PROFMOUNT_FORMATS_COMMON_SLUG_H
+#define PROFMOUNT_FORMATS_COMMON_SLUG_H
 
 #include "formats/common/text.h"
 #include "profmount/profile.h"
@@ -10,6 +10,6 @@
  * Written to `t`, which is cleared first, and valid until it changes; t->failed is set if out of
  * memory.
  */
-struct pm_bytes pmfs_metric_slug(struct pm_text *t, const struct pm_metric *metric);
+struct pm_bytes pm_metric_slug(struct pm_text *t, const struct pm_metric *metric);
 
 #endif
