@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/slug.h"
 #include "formats/common/sort.h"
 #include "formats/common/utf8.h"
 #include "formats/pprof/pprof.h"
@@ -19,6 +20,8 @@ int pprof_label_read(struct pprof *p, struct pm_bytes message, struct pprof_labe
 	while ((r = pprof_next(&message, &f)) > 0) {
 		if (f.number <= 4 && f.wire != PPROF_VARINT)
 			return -EINVAL;
+		if (f.number <= 4 && f.number != 3 && f.value < p->n_strings)
+			p->in_labels[f.value / 8] |= (uint8_t)(1u << f.value % 8);
 		switch (f.number) {
 		case 1: ret->key = pprof_string(p, f.value); break;
 		case 2: ret->text = pprof_string(p, f.value); break;
@@ -86,18 +89,13 @@ int pprof_tags_add(
 /* What remains of the labels, for as long as the profile. */
 struct shown {
 	struct pm_recording *r;
-	uint32_t n_columns, n_types;
-	const char **columns;
-	char *types;
-	uint32_t n;
+	uint32_t n_types, n;
 	struct row {
 		struct pm_bytes key, value, unit, name; /* name: of its directory */
 		uint64_t records;
 		struct pprof_label label;
 	} * rows;
-	double *cells;  /* a row's costs, one after the other: exact up to 2^53 … */
-	int64_t *whole; /* … and as integers, where they fit */
-	bool *fits;
+	struct pm_cell *cells; /* a row's costs, one after the other */
 };
 
 struct keyed {
@@ -117,29 +115,11 @@ static int next_row(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 	*cells++ = pm_cell_text(row->value);
 	*cells++ = pm_cell_text(row->unit);
 	*cells++ = pm_cell_u64(row->records);
-	for (uint32_t i = 0; i < s->n_types; i++)
-		*cells++ = s->fits[at + i] ? pm_cell_i64(s->whole[at + i])
-					   : pm_cell_f64(s->cells[at + i]);
+	memcpy(cells, s->cells + at, s->n_types * sizeof(*cells));
 	return 1;
 }
 
 static const struct pm_table_type table_type = {.next = next_row, .dense = true};
-
-/* Columns as views name those of quantities: a slug, the unit where the name lacks it. */
-static void slug(struct pm_text *out, struct pm_bytes b)
-{
-	size_t start = out->len;
-	bool gap = false;
-	for (size_t i = 0; i < b.len; i++) {
-		uint8_t c = b.p[i] >= 'A' && b.p[i] <= 'Z' ? b.p[i] + 32 : b.p[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-		if (plain && gap && out->len > start)
-			pm_text_char(out, '_');
-		if (plain)
-			pm_text_char(out, (char)c);
-		gap = !plain;
-	}
-}
 
 static struct pm_bytes arena_text(struct pprof *p, struct pm_text *t)
 {
@@ -150,38 +130,63 @@ static struct pm_bytes arena_text(struct pprof *p, struct pm_text *t)
 	return copy;
 }
 
-static bool name_columns(struct pprof *p, struct shown *s)
+struct pm_cell pprof_cost(__int128 sum, int64_t factor)
 {
-	s->n_columns = (uint32_t)p->n_types + 4;
-	s->columns = pm_rec_alloc(p->r, s->n_columns * sizeof(*s->columns));
-	s->types = pm_rec_alloc(p->r, s->n_columns + 1);
-	if (!s->columns || !s->types)
-		return false;
-	static const char *const first[] = {"key", "value", "unit", "records"};
-	for (uint32_t i = 0; i < s->n_columns; i++) {
-		s->types[i] = i < 3 ? 't' : 'i';
-		if (i < 4)
-			s->columns[i] = first[i];
-	}
-	for (uint32_t i = 0; i < p->n_types; i++) {
-		struct pm_text t = {.p = NULL};
-		slug(&t, pprof_text(p, pprof_string(p, p->types[i].name)));
-		struct pm_bytes unit = pm_rec_unit(p->r, p->types[i].metric);
-		struct pm_bytes name = pm_text_view(&t);
-		bool has_it = name.len >= unit.len && unit.len > 0 &&
-			memcmp(name.p + name.len - unit.len, unit.p, unit.len) == 0;
-		if (unit.len > 0 && !has_it) {
-			pm_text_char(&t, '_');
-			slug(&t, unit);
+	__int128 product;
+	bool over = __builtin_mul_overflow(sum, (__int128)factor, &product);
+	return over || product < INT64_MIN || product > INT64_MAX
+		? pm_cell_f64((double)sum * (double)factor)
+		: pm_cell_i64((int64_t)product);
+}
+
+/* Names as columns have them elsewhere (docs/namespace.md, section 1), by type. */
+static bool name_types(struct pprof *p, const char **names)
+{
+	struct pm_text t = {.p = NULL};
+	struct pm_strtab taken = {.arena = &p->arena};
+	bool good = true;
+	for (uint32_t i = 0; i < p->n_types && good; i++) {
+		struct pm_metric m = {.name = pprof_text(p, pprof_string(p, p->types[i].name)),
+			.unit = pm_rec_unit(p->r, p->types[i].metric)};
+		struct pm_bytes slug = pm_metric_slug(&t, &m);
+		size_t len = slug.len;
+		uint32_t known = taken.n;
+		for (unsigned number = 2; good && taken.n == known; number++) {
+			good = pm_strtab_add(&taken, slug) != PPROF_NONE && !t.failed;
+			if (!good || taken.n > known)
+				break;
+			size_t start = t.len - slug.len;
+			t.len = start + len;
+			pm_text_printf(&t, "_%u", number);
+			slug = (struct pm_bytes){(const uint8_t *)t.p + start, t.len - start};
 		}
-		for (uint32_t k = 0; k < i && t.p; k++)
-			if (strlen(s->columns[k + 4]) == t.len &&
-				memcmp(s->columns[k + 4], t.p, t.len) == 0)
-				pm_text_printf(&t, "_%u", i + 1);
-		s->columns[i + 4] = (const char *)arena_text(p, &t).p;
-		if (!s->columns[i + 4])
-			return false;
+		char *name = good ? pm_rec_alloc(p->r, slug.len + 1) : NULL;
+		if (name)
+			memcpy(name, slug.p, slug.len);
+		names[i] = name;
+		good = name;
 	}
+	pm_text_done(&t);
+	pm_strtab_done(&taken);
+	return good;
+}
+
+bool pprof_columns(
+	struct pprof *p, const char *const first[4], const char *types, struct pm_table *table)
+{
+	uint32_t n = (uint32_t)p->n_types + 4;
+	const char **columns = pm_rec_alloc(p->r, n * sizeof(*columns));
+	const char **names = pm_rec_alloc(p->r, n * sizeof(*names));
+	char *letters = pm_rec_alloc(p->r, n + 1);
+	if (!columns || !names || !letters || !name_types(p, names))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		columns[i] = i < 4 ? first[i] : names[pprof_column_type(p, i - 4)];
+		letters[i] = i < 4 ? types[i] : 'i';
+	}
+	table->columns = columns;
+	table->types = letters;
+	table->n_columns = n;
 	return true;
 }
 
@@ -276,22 +281,16 @@ static int add_collections(struct pprof *p, struct shown *s)
 
 /* ---- rows in their order: by key, most cost first ---- */
 
-struct ordering {
-	const struct pprof *p;
-	uint32_t primary;
-};
-
 static int by_cost(const void *a, const void *b, void *context)
 {
-	const struct ordering *o = context;
+	const struct pprof *p = context;
 	const struct pprof_tag *x = a, *y = b;
-	int keys = pm_bytes_compare(pprof_text(o->p, x->label.key), pprof_text(o->p, y->label.key));
-	__int128 c = o->p->sums[x->sums + o->primary], d = o->p->sums[y->sums + o->primary];
+	int keys = pm_bytes_compare(pprof_text(p, x->label.key), pprof_text(p, y->label.key));
+	__int128 c = p->sums[x->sums + p->primary], d = p->sums[y->sums + p->primary];
 	__int128 m = c < 0 ? -c : c, n = d < 0 ? -d : d;
 	if (keys != 0 || m != n)
 		return keys ? keys : m > n ? -1 : 1;
-	int texts =
-		pm_bytes_compare(pprof_text(o->p, x->label.text), pprof_text(o->p, y->label.text));
+	int texts = pm_bytes_compare(pprof_text(p, x->label.text), pprof_text(p, y->label.text));
 	return texts ? texts
 		     : (x->label.number > y->label.number) - (x->label.number < y->label.number);
 }
@@ -316,45 +315,36 @@ static bool fill_row(struct pprof *p, struct shown *s, uint32_t i, const struct 
 		row->name = row->value;
 	}
 	for (uint32_t k = 0; k < p->n_types; k++) {
-		size_t at = (size_t)i * p->n_types + k;
-		int64_t factor = pm_rec_factor(p->r, p->types[k].metric);
-		__int128 sum = p->sums[tag->sums + k], product;
-		bool over = __builtin_mul_overflow(sum, (__int128)factor, &product);
-		s->fits[at] = !over && product >= INT64_MIN && product <= INT64_MAX;
-		s->whole[at] = s->fits[at] ? (int64_t)product : 0;
-		s->cells[at] = (double)sum * (double)factor;
+		uint32_t type = pprof_column_type(p, k);
+		int64_t factor = pm_rec_factor(p->r, p->types[type].metric);
+		s->cells[(size_t)i * p->n_types + k] =
+			pprof_cost(p->sums[tag->sums + type], factor);
 	}
 	return row->key.p && row->unit.p && (row->value.p || !l->text);
 }
 
-int pprof_tags_show(struct pprof *p, uint32_t primary)
+int pprof_tags_show(struct pprof *p)
 {
-	struct ordering o = {p, primary};
+	static const char *const first[] = {"key", "value", "unit", "records"};
 	struct shown *s = pm_rec_alloc(p->r, sizeof(*s));
 	if (p->n_tags == 0 || p->own->filter.is_set)
 		return 0;
-	size_t n = p->n_tags, cells = n * p->n_types;
-	if (!s || pm_sort_with(p->tags, n, sizeof(*p->tags), by_cost, &o) < 0)
+	size_t n = p->n_tags;
+	if (!s || pm_sort_with(p->tags, n, sizeof(*p->tags), by_cost, p) < 0)
 		return -ENOMEM;
 	*s = (struct shown){.r = p->r, .n = (uint32_t)n, .n_types = (uint32_t)p->n_types};
 	s->rows = pm_rec_alloc(p->r, n * sizeof(*s->rows));
-	s->cells = pm_rec_alloc(p->r, cells * sizeof(*s->cells));
-	s->whole = pm_rec_alloc(p->r, cells * sizeof(*s->whole));
-	s->fits = pm_rec_alloc(p->r, cells * sizeof(*s->fits));
-	bool good = s->rows && s->cells && s->whole && s->fits && name_columns(p, s);
+	s->cells = pm_rec_alloc(p->r, n * p->n_types * sizeof(*s->cells));
+	struct pm_table table = {.type = &table_type, .self = s, .end = n};
+	bool good = s->rows && s->cells && pprof_columns(p, first, "ttti", &table);
 	for (uint32_t i = 0; good && i < n; i++)
 		good = fill_row(p, s, i, &p->tags[i]);
 	if (!good || add_collections(p, s) < 0)
 		return -ENOMEM;
-	struct pm_table table = {.type = &table_type,
-		.columns = s->columns,
-		.types = s->types,
-		.n_columns = s->n_columns,
-		.self = s,
-		.end = n};
 	pm_rec_document(
 		p->r, &(struct pm_named_doc){.path = "labels.csv", .doc = pm_doc_csv(table)});
-	pm_rec_note(p->r, "labels.csv", "costs by label of samples: a row per key and value");
-	pm_rec_note(p->r, "labels", "labels/KEY/VALUE/: the profile of the samples that have it");
+	pm_rec_note(p->r, "labels.csv", "Costs by label of samples: a row for each key and value.");
+	pm_rec_note(
+		p->r, "labels/", "labels/KEY/VALUE/: the profile of the samples with that label.");
 	return 0;
 }

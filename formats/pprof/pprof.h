@@ -39,6 +39,8 @@ int pprof_numbers_add(struct pprof_numbers *l, const struct pprof_field *f);
 
 #define PPROF_NONE UINT32_MAX
 
+enum { PPROF_SAMPLE = 2 /* the field of samples */ };
+
 struct pprof_type {
 	uint64_t name, unit; /* of the string table */
 	uint32_t metric;
@@ -134,9 +136,19 @@ struct pprof {
 	struct pm_prints tag_index;
 	__int128 *sums;
 	size_t n_sums, sums_room;
+	uint32_t primary; /* the type that leads */
+
+	/* For raw/labels.csv: strings that labels have, a bit each, and where to begin in it. */
+	uint8_t *in_labels;
+	struct pprof_spot {
+		uint64_t offset, sample, label;
+	} * spots;
+	size_t n_spots, spots_room;
+	uint64_t n_raw_labels, n_raw_samples;
 
 	/* What is left out, and counted. */
-	uint64_t no_location, no_values, no_mapping, no_function, twice_ids, bad_strings;
+	uint64_t no_location, no_values, no_mapping, no_function, twice_ids, bad_strings,
+		many_labels;
 	bool has_negative;
 };
 
@@ -156,11 +168,33 @@ int pprof_tags_add(
 	struct pprof *p, const struct pprof_label *labels, size_t n, const uint64_t *values);
 
 /* labels.c: labels.csv and labels/, from the rows. */
-int pprof_tags_show(struct pprof *p, uint32_t primary);
+int pprof_tags_show(struct pprof *p);
+
+/* The type of which column k of the costs is: the primary one comes first. */
+static inline uint32_t pprof_column_type(const struct pprof *p, uint32_t k)
+{
+	return k == 0 ? p->primary : k <= p->primary ? k - 1 : k;
+}
+
+/* labels.c: four columns, which have these types, and one for each type of value. */
+bool pprof_columns(
+	struct pprof *p, const char *const first[4], const char *types, struct pm_table *table);
+
+/* labels.c: a sum of values, times what makes the unit that is shown of theirs. */
+struct pm_cell pprof_cost(__int128 sum, int64_t factor);
+
+/* raw.c: raw/, once samples were read. */
+int pprof_raw_add(struct pprof *p);
 
 /* samples.c: the second pass. */
 int pprof_samples_read(struct pprof *p);
 void pprof_samples_done(struct pprof *p);
+
+/*
+ * wire.c: the next field in the window of a stream, of which its bytes are *ret_used: consume them.
+ * 1, 0 at the end, -EINVAL, -EFBIG.
+ */
+int pprof_peek(struct pm_inflate *stream, struct pprof_field *f, size_t *ret_used);
 
 /*
  * wire.c: calls `each` for the fields of the source until it fails: their slices are valid

@@ -203,19 +203,18 @@ static void add_text_fact(struct pprof *p, const char *key, uint64_t string)
 		pm_rec_fact(p->r, key, pm_cell_text(pprof_text(p, text)));
 }
 
-static uint32_t add_metrics(struct pprof *p)
+static void add_metrics(struct pprof *p)
 {
-	uint32_t primary = (uint32_t)p->n_types - 1;
 	uint32_t wanted = pprof_string(p, p->default_type);
+	p->primary = (uint32_t)p->n_types - 1;
 	for (size_t i = p->n_types; i-- > 0;)
 		if (wanted && pprof_string(p, p->types[i].name) == wanted)
-			primary = (uint32_t)i;
+			p->primary = (uint32_t)i;
 	for (size_t i = 0; i < p->n_types; i++)
 		p->types[i].metric =
 			pm_rec_metric(p->r, pprof_text(p, pprof_string(p, p->types[i].name)),
 				pprof_text(p, pprof_string(p, p->types[i].unit)));
-	pm_rec_primary(p->r, p->types[primary].metric);
-	return primary;
+	pm_rec_primary(p->r, p->types[p->primary].metric);
 }
 
 static void add_facts(struct pprof *p)
@@ -236,8 +235,6 @@ static void add_facts(struct pprof *p)
 	add_text_fact(p, "doc_url", p->doc_url);
 	if (p->n_mappings && pprof_string(p, p->mappings[0].file))
 		add_text_fact(p, "program", p->mappings[0].file);
-	for (size_t i = 0; i < p->comments.n; i++)
-		add_text_fact(p, "comment", p->comments.items[i]);
 	if (pprof_string(p, p->drop_frames))
 		pm_rec_remark(p->r,
 			"The profile asks viewers to drop frames (drop_frames in info.json); here "
@@ -257,59 +254,16 @@ static void add_damage(struct pprof *p)
 		"lines refer to functions that are not there; their addresses are shown",
 		"ids are 0 or there twice; the first of two holds",
 		"references to strings that are not in the table; they are empty",
+		"samples have more than 256 labels; labels.csv has the first ones",
 	};
 	const uint64_t counts[] = {p->no_location, p->no_values, p->no_mapping, p->no_function,
-		p->twice_ids, p->bad_strings};
+		p->twice_ids, p->bad_strings, p->many_labels};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		if (counts[i])
 			pm_rec_damage(p->r, PM_NO_OFFSET, PM_NO_OFFSET, "%" PRIu64 " %s", counts[i],
 				what[i]);
 	if (p->n_strings && p->strings[0] != 0)
 		pm_rec_damage(p->r, PM_NO_OFFSET, PM_NO_OFFSET, "string 0 is not empty");
-}
-
-/* ---- raw/ ---- */
-
-struct raw_mapping {
-	uint64_t id, start, limit, offset, has[4];
-	struct pm_bytes build_id, file;
-};
-
-static int mapping_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
-{
-	const struct raw_mapping *all = rows->table->self;
-	(void)err;
-	ret->p = &all[rows->at];
-	return rows->at < rows->table->end;
-}
-
-static const struct pm_column mapping_columns[] = {
-	PM_COLUMN(struct raw_mapping, id, "id"),
-	PM_COLUMN_HEX(struct raw_mapping, start, "memory_start"),
-	PM_COLUMN_HEX(struct raw_mapping, limit, "memory_limit"),
-	PM_COLUMN_HEX(struct raw_mapping, offset, "file_offset"),
-	PM_COLUMN(struct raw_mapping, has[0], "has_functions"),
-	PM_COLUMN(struct raw_mapping, has[1], "has_filenames"),
-	PM_COLUMN(struct raw_mapping, has[2], "has_line_numbers"),
-	PM_COLUMN(struct raw_mapping, has[3], "has_inline_frames"),
-	PM_COLUMN(struct raw_mapping, build_id, "build_id"),
-	PM_COLUMN(struct raw_mapping, file, "file"),
-};
-
-static const struct pm_sheet mapping_sheet =
-	PM_SHEET("raw/mappings.csv", mapping_columns, mapping_record, .dense = true);
-
-static void add_mappings(struct pprof *p)
-{
-	struct raw_mapping *all = pm_rec_alloc(p->r, (p->n_mappings + 1) * sizeof(*all));
-	for (size_t i = 0; all && i < p->n_mappings; i++) {
-		const struct pprof_mapping *m = &p->mappings[i];
-		all[i] = (struct raw_mapping){m->id, m->start, m->limit, m->offset,
-			{m->has[0], m->has[1], m->has[2], m->has[3]},
-			pm_rec_copy(p->r, pprof_text(p, pprof_string(p, m->build_id))),
-			pm_rec_copy(p->r, pprof_text(p, pprof_string(p, m->file)))};
-	}
-	pm_rec_sheet(p->r, &mapping_sheet, all, p->n_mappings);
 }
 
 /* ---- a source ---- */
@@ -378,17 +332,18 @@ static int show(struct pprof *p, struct pm_error *err)
 			"is no pprof profile: it has no %s (a trace of Perfetto begins like one; "
 			"traceconv json writes what can be read)",
 			p->n_types ? "string table" : "sample type");
-	uint32_t primary = add_metrics(p);
+	add_metrics(p);
 	int r = open_symbols(p);
 	if (r == 0)
 		r = pprof_samples_read(p);
 	if (r == 0)
-		r = pprof_tags_show(p, primary);
+		r = pprof_tags_show(p);
+	if (r == 0)
+		r = pprof_raw_add(p);
 	if (r < 0)
 		return r;
 	say_missing(p);
 	add_facts(p);
-	add_mappings(p);
 	add_damage(p);
 	return 0;
 }
@@ -415,6 +370,8 @@ static void done(struct pprof *p)
 	free(p->comments.items);
 	free(p->tags);
 	free(p->sums);
+	free(p->in_labels);
+	free(p->spots);
 }
 
 int pprof_read(struct pm_recording *r, struct pm_error *err)

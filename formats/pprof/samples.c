@@ -11,7 +11,7 @@
 #include "formats/pprof/pprof.h"
 #include "profmount/limits.h"
 
-enum { SAMPLE = 2, MOST_LABELS = 256 };
+enum { MOST_LABELS = 256, SPOT = 1 << 16 /* labels */ };
 
 /* The ids of threads, by the rule of docs/formats/pprof.md: the first key that all samples have. */
 static const char *const id_keys[] = {"thread_id", "thread id", "tid", NULL};
@@ -21,8 +21,8 @@ static const char *const process_keys[] = {"pid", NULL};
 struct sampling {
 	struct pprof *p;
 	struct pprof_numbers locations, values;
-	struct pprof_label labels[MOST_LABELS];
-	size_t n_labels;
+	struct pprof_label labels[MOST_LABELS + 1]; /* the last one is for what is too much */
+	size_t n_labels, n_all_labels;
 	uint32_t thread_id, thread_name, process; /* texts of keys; 0: none */
 };
 
@@ -216,7 +216,7 @@ static int read_sample(struct sampling *s, struct pm_bytes message)
 {
 	struct pprof_field f;
 	int r;
-	s->locations.n = s->values.n = s->n_labels = 0;
+	s->locations.n = s->values.n = s->n_labels = s->n_all_labels = 0;
 	while ((r = pprof_next(&message, &f)) > 0) {
 		int e = 0;
 		if (f.number == 1)
@@ -225,11 +225,14 @@ static int read_sample(struct sampling *s, struct pm_bytes message)
 			e = pprof_numbers_add(&s->values, &f);
 		else if (f.number == 3 && f.wire != PPROF_LENGTH)
 			e = -EINVAL;
-		else if (f.number == 3 && s->n_labels < MOST_LABELS)
+		else if (f.number == 3 && s->n_all_labels++ < MOST_LABELS)
 			e = pprof_label_read(s->p, f.bytes, &s->labels[s->n_labels++]);
+		else if (f.number == 3)
+			e = pprof_label_read(s->p, f.bytes, &s->labels[MOST_LABELS]);
 		if (e < 0)
 			return e;
 	}
+	s->p->many_labels += s->n_all_labels > MOST_LABELS;
 	return r;
 }
 
@@ -266,15 +269,32 @@ static int take_sample(struct sampling *s)
 				     : pprof_tags_add(p, s->labels, s->n_labels, s->values.items);
 }
 
+/* Counts a sample's labels, which are rows of raw/labels.csv. */
+static int note_labels(struct sampling *s, uint64_t offset)
+{
+	struct pprof *p = s->p;
+	uint64_t last = p->n_spots ? p->spots[p->n_spots - 1].label : 0;
+	if (s->n_all_labels && (p->n_spots == 0 || p->n_raw_labels - last >= SPOT)) {
+		if (pm_list_room(&p->spots, p->n_spots, &p->spots_room, sizeof(*p->spots)) < 0)
+			return -ENOMEM;
+		p->spots[p->n_spots++] =
+			(struct pprof_spot){offset, p->n_raw_samples, p->n_raw_labels};
+	}
+	p->n_raw_samples++;
+	p->n_raw_labels += s->n_all_labels;
+	return 0;
+}
+
 static int each_field(void *context, const struct pprof_field *f, uint64_t offset)
 {
 	struct sampling *s = context;
-	(void)offset;
-	if (f->number != SAMPLE)
+	if (f->number != PPROF_SAMPLE)
 		return 0;
 	if (!pm_rec_goes_on(s->p->r))
 		return -ECANCELED;
 	int r = read_sample(s, f->bytes);
+	if (r == 0)
+		r = note_labels(s, offset);
 	if (r == 0)
 		r = take_sample(s);
 	if (r == -ENOMEM)
@@ -285,7 +305,8 @@ static int each_field(void *context, const struct pprof_field *f, uint64_t offse
 int pprof_samples_read(struct pprof *p)
 {
 	struct sampling s = {.p = p};
-	if (pm_paths_init(&p->paths, PM_LIMIT_ITEMS) < 0)
+	p->in_labels = calloc(1, p->n_strings / 8 + 1);
+	if (!p->in_labels || pm_paths_init(&p->paths, PM_LIMIT_ITEMS) < 0)
 		return -ENOMEM;
 	s.thread_id = common_key(p, id_keys);
 	s.thread_name = common_key(p, name_keys);

@@ -86,8 +86,7 @@ uint32_t pprof_string(struct pprof *p, uint64_t string)
 	return 0;
 }
 
-/* The next field in the window of the stream; its bytes are `*ret_used` of it. */
-static int peek_field(struct pm_inflate *stream, struct pprof_field *f, size_t *ret_used)
+int pprof_peek(struct pm_inflate *stream, struct pprof_field *f, size_t *ret_used)
 {
 	struct pm_bytes w = pm_inflate_peek(stream, HEAD), rest = w;
 	uint64_t tag, n;
@@ -116,7 +115,7 @@ int pprof_for_fields(struct pprof *p, bool says,
 		struct pprof_field f;
 		size_t used = 0;
 		uint64_t at = pm_inflate_status(stream).out;
-		r = peek_field(stream, &f, &used);
+		r = pprof_peek(stream, &f, &used);
 		if (r > 0 && (e = each(context, &f, at)) < 0) {
 			if (e != -EINVAL)
 				return e;

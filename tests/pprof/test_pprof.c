@@ -150,6 +150,148 @@ static void test_a_label_is_a_profile_of_its_samples(void **state)
 	pm_text_done(&scratch);
 }
 
+static const struct pm_doc *document(const char *path)
+{
+	const struct pm_named_doc *docs;
+	size_t n;
+	assert_int_equal(profile->ops->documents(profile, &docs, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(docs[i].path, path) == 0)
+			return &docs[i].doc;
+	fail_msg("no %s", path);
+	return NULL;
+}
+
+/* A row at a position, as `cell,cell,…`. */
+static void check_row(const char *path, uint64_t at, const char *expected)
+{
+	const struct pm_table *table = &document(path)->table;
+	struct pm_rows rows;
+	struct pm_cell cells[16];
+	struct pm_text line = {.p = NULL};
+	assert_true(table->n_columns <= 16);
+	assert_int_equal(pm_rows_start(&rows, table, at, NULL), 0);
+	assert_int_equal(pm_rows_next(&rows, cells, NULL), *expected ? 1 : 0);
+	for (uint32_t i = 0; *expected && i < table->n_columns; i++) {
+		if (i)
+			pm_text_char(&line, ',');
+		if (cells[i].kind == PM_CELL_TEXT)
+			pm_text_add(&line, cells[i].text.p, cells[i].text.len);
+		else if (cells[i].kind == PM_CELL_U64)
+			pm_text_u64(&line, cells[i].u);
+		else if (cells[i].kind == PM_CELL_I64)
+			pm_text_i64(&line, cells[i].i);
+	}
+	pm_text_char(&line, '\0');
+	assert_string_equal(line.p, expected);
+	pm_text_done(&line);
+	pm_rows_done(&rows);
+}
+
+static void check_columns(const char *path, const char *const *columns, uint32_t n)
+{
+	const struct pm_table *table = &document(path)->table;
+	assert_int_equal(table->n_columns, n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_string_equal(pm_table_column(table, i), columns[i]);
+}
+
+static void test_raw_labels_say_which_stand_together(void **state)
+{
+	static const char *const columns[] = {
+		"sample", "key", "value", "unit", "cpu_ns", "alloc_bytes"};
+	for (int packed = 0; packed < 2; packed++) {
+		assert_int_equal(open_rich(true, packed), 0);
+		check_columns("raw/labels.csv", columns, 6);
+		check_row("raw/labels.csv", 0, "0,thread_id,7,,10000000,1024");
+		check_row("raw/labels.csv", 2,
+			"0,sql,select * from t where a = 1, b = 2,,10000000,1024");
+		check_row("raw/labels.csv", 3, "0,bytes,48,kb,10000000,1024");
+		check_row("raw/labels.csv", 7, "2,thread_name,,,5000000,4096");
+		check_row("raw/labels.csv", 14, "5,thread_id,8,,3000000,-2048");
+		check_row("raw/labels.csv", 16, "6,thread_id,8,,,"); /* values are missing */
+		check_row("raw/labels.csv", 17, "6,thread_name,worker,,,");
+		check_row("raw/labels.csv", 18, "");
+		pm_profile_close(profile);
+	}
+}
+
+/* Types of one name have the columns that they have in other tables; the leading one is first. */
+static void test_columns_of_labels(void **state)
+{
+	static const char *const columns[] = {
+		"key", "value", "unit", "records", "b", "cpu_ns", "cpu_ns_2", "cpu_ns_3"};
+	static const char *const strings[] = {"", "cpu", "ns", "b", "k"};
+	struct pm_text raw = {.p = NULL}, sample = {.p = NULL}, label = {.p = NULL};
+	const uint64_t values[] = {1, 2, 3, 4};
+	for (unsigned i = 0; i < 4; i++) {
+		struct pm_text type = {.p = NULL};
+		pprofw_number(&type, 1, i == 1 ? 3 : 1);
+		pprofw_number(&type, 2, i == 1 ? 0 : 2);
+		pprofw_message(&raw, 1, &type);
+	}
+	pprofw_packed(&sample, 2, values, 4);
+	pprofw_number(&label, 1, 4);
+	pprofw_message(&sample, 3, &label);
+	pprofw_message(&raw, 2, &sample);
+	for (unsigned i = 0; i < 5; i++)
+		pprofw_bytes(&raw, 6, strings[i], strlen(strings[i]));
+	pprofw_number(&raw, 14, 3);
+	assert_int_equal(open_bytes(pm_text_view(&raw)), 0);
+	check_columns("labels.csv", columns, 8);
+	check_row("labels.csv", 0, "k,,,1,2,1,3,4");
+	pm_profile_close(profile);
+	pm_text_done(&raw);
+}
+
+/* More labels than there are between two places where reading may begin. */
+static void test_raw_labels_begin_anywhere(void **state)
+{
+	enum { SAMPLES = 40000 };
+	struct pm_text raw = {.p = NULL}, gz = {.p = NULL};
+	const char *const strings[] = {"", "n", "k", "other"};
+	struct pm_text type = {.p = NULL};
+	pprofw_number(&type, 1, 1);
+	pprofw_message(&raw, 1, &type);
+	for (uint64_t i = 0; i < SAMPLES; i++) {
+		struct pm_text sample = {.p = NULL};
+		pprofw_number(&sample, 2, 1);
+		for (unsigned k = 0; k < 2; k++) {
+			struct pm_text label = {.p = NULL};
+			pprofw_number(&label, 1, 2 + k);
+			pprofw_number(&label, 3, k ? i : 1);
+			pprofw_message(&sample, 3, &label);
+		}
+		pprofw_message(&raw, 2, &sample);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		pprofw_bytes(&raw, 6, strings[i], strlen(strings[i]));
+	pm_gzip(&gz, pm_text_view(&raw));
+	for (int packed = 0; packed < 2; packed++) {
+		assert_int_equal(open_bytes(pm_text_view(packed ? &gz : &raw)), 0);
+		assert_int_equal(pm_profile_ready(profile, NULL), 0);
+		check_row("raw/labels.csv", 65535, "32767,other,32767,,1");
+		check_row("raw/labels.csv", 65536, "32768,k,1,,1");
+		check_row("raw/labels.csv", 70001, "35000,other,35000,,1");
+		check_row("raw/labels.csv", 79999, "39999,other,39999,,1");
+		check_row("raw/labels.csv", 80000, "");
+		pm_profile_close(profile);
+	}
+	pm_text_done(&raw);
+	pm_text_done(&gz);
+}
+
+static void test_comments(void **state)
+{
+	struct pm_text out = {.p = NULL};
+	assert_int_equal(open_rich(false, false), 0);
+	const struct pm_doc *doc = document("raw/comments.txt");
+	assert_int_equal(doc->text.render(doc, &out, NULL), 0);
+	assert_true(pm_bytes_equal(pm_text_view(&out), pm_bytes_of("built from 2f7c\n")));
+	pm_text_done(&out);
+	pm_profile_close(profile);
+}
+
 static void test_what_refers_to_nothing_is_left_out_and_said(void **state)
 {
 	assert_int_equal(open_rich(true, false), 0);
@@ -208,6 +350,10 @@ int main(void)
 		cmocka_unit_test(test_types_lines_inlining_and_addresses),
 		cmocka_unit_test(test_labels_that_all_samples_have_are_threads),
 		cmocka_unit_test(test_a_label_is_a_profile_of_its_samples),
+		cmocka_unit_test(test_raw_labels_say_which_stand_together),
+		cmocka_unit_test(test_columns_of_labels),
+		cmocka_unit_test(test_raw_labels_begin_anywhere),
+		cmocka_unit_test(test_comments),
 		cmocka_unit_test(test_what_refers_to_nothing_is_left_out_and_said),
 		cmocka_unit_test(test_two_profiles_in_one_file_are_refused),
 		cmocka_unit_test(test_every_beginning_is_a_profile_or_refused),

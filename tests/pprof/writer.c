@@ -55,12 +55,13 @@ enum {
 	SQL,
 	QUERY,
 	BYTES,
-	UNIT
+	UNIT,
+	COMMENT
 };
 
 static const char *const strings[] = {"", "cpu", "milliseconds", "alloc", "kilobytes", "main",
 	"work", "inner", "/src/a.c", "/bin/app", "00ff", "thread_id", "thread_name", "worker",
-	"sql", "select * from t where a = 1, b = 2", "bytes", "kb"};
+	"sql", "select * from t where a = 1, b = 2", "bytes", "kb", "built from 2f7c"};
 
 static void number_message(struct pm_text *out, unsigned field, const uint64_t *values, size_t n)
 {
@@ -142,5 +143,6 @@ void pprofw_rich(struct pm_text *out, bool odd)
 	pprofw_number(out, 10, 2000000000);
 	NUMBERS(out, 11, CPU, MS);
 	pprofw_number(out, 12, 10);
+	pprofw_number(out, 13, COMMENT);
 	pprofw_number(out, 14, CPU);
 }
