@@ -247,6 +247,15 @@ void pm_rec_cost(
 void pm_rec_cost_f64(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity, double cost);
 
+/* The same for whole costs of several quantities, where they come in the same order each time. */
+struct pm_rec_amount {
+	uint32_t quantity;
+	int64_t cost;
+};
+
+void pm_rec_costs(struct pm_recording *r, uint32_t thread, uint32_t context, bool through,
+	const struct pm_rec_amount *amounts, size_t n);
+
 /*
  * The same for a decimal of the source, digits × 10^-decimals, at most 18: summed exactly, and
  * shown as it would be written.

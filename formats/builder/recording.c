@@ -749,6 +749,27 @@ void pm_rec_cost(
 		pm_rec_cost_decimal(r, thread, context, quantity, cost, 0);
 }
 
+void pm_rec_costs(struct pm_recording *r, uint32_t thread, uint32_t context, bool through,
+	const struct pm_rec_amount *amounts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t of = amounts[i].quantity, quantity = through ? pm_rec_through(of) : of;
+		uint32_t next = r->last_cell + 1; /* where it was the last time; 0 at first */
+		struct pm_rec_cell *cell = &r->cells[next];
+		__int128 sum;
+		if (next < r->n_cells && cell->quantity == quantity && cell->context == context &&
+			cell->thread == thread && !r->quantities[of].real &&
+			r->quantities[of].decimals == 0 && r->n_waiting == 0 && r->failed == 0 &&
+			!__builtin_add_overflow(cell->i,
+				(__int128)amounts[i].cost * r->quantities[of].factor, &sum)) {
+			cell->i = sum;
+			r->last_cell = next;
+		} else {
+			pm_rec_cost(r, thread, context, quantity, amounts[i].cost);
+		}
+	}
+}
+
 void pm_rec_sample_cost(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event, int64_t weight)
 {

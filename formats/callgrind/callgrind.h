@@ -85,10 +85,11 @@ struct cg_file {
 	bool has_callee_file, has_callee_object, has_callee, has_jump_file, has_jump_function;
 	char order[4]; /* of subpositions: 'l' line, 'a' address, 'x' another */
 	unsigned n_positions;
-	bool has_line;
-	uint64_t address, line; /* of the last position */
+	bool has_line, is_usual; /* is_usual: the line alone */
+	uint64_t address, line;  /* of the last position */
 	bool in_body;
 	size_t n_columns, first_part;
+	bool is_plain; /* each column is a quantity, as it is */
 	bool has_calls;
 	uint32_t top;  /* context of the current function; PM_REC_NONE: not needed so far */
 	uint32_t site; /* that with the current file; PM_NONE: not needed so far */
@@ -125,8 +126,11 @@ struct cg_reader {
 	size_t n_sums, sums_room;
 	uint32_t *columns;
 	size_t columns_room;
-	struct cg_number *cells; /* of a line */
-	size_t cells_room;
+	/* Costs of a line, by column: whole numbers, the usual case, or any. */
+	struct pm_rec_amount *amounts;
+	struct cg_number *cells;
+	size_t amounts_room, cells_room;
+	bool is_whole;
 	/* By event: the sum of cost lines of this part, and of the parts of this file before it. */
 	struct cg_total {
 		__int128 whole;   /* of integers */
@@ -159,6 +163,13 @@ struct cg_reader {
 	size_t n_open, open_room;
 };
 
+/* Counts what is wrong with the line at hand. */
+static inline void cg_add_fault(const struct cg_reader *c, struct cg_fault *f)
+{
+	if (f->n++ == 0)
+		f->first = c->lines.offset;
+}
+
 /* ---- words.c ---- */
 
 /* Without the blanks around it. */
@@ -190,6 +201,24 @@ static inline bool cg_take_digits(struct pm_bytes *line, uint64_t *ret)
 	return true;
 }
 
+/* ---- events.c ---- */
+
+/* `events: Ir Dr …`: the columns of this part. */
+void cg_take_events(struct cg_reader *c, struct pm_bytes line);
+/* `event: NAME = TERMS : TEXT`; without a sum, it is only a longer name. */
+void cg_take_sum(struct cg_reader *c, struct pm_bytes line);
+/* Sums become quantities, once all events are known. */
+void cg_define_sums(struct cg_reader *c);
+/* The part at hand ends: what its costs add up to goes to the sums of the file. */
+void cg_end_sums(struct cg_reader *c);
+/* The cost of the line at hand in a column. */
+struct cg_number cg_cell(const struct cg_reader *c, size_t column);
+/* Adds the costs of the line at hand: the context's own, or what passes through it as an edge. */
+void cg_add_costs(struct cg_reader *c, uint32_t context, bool through);
+/* The same for one cost of an event. */
+void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
+	const struct cg_number *n);
+
 /* reader.c: reads the file at hand, as blocks if `may_be_blocks` allows it. 0 or -ENOMEM. */
 int cg_read_file(struct cg_reader *c, bool may_be_blocks);
 bool cg_is_by(const struct cg_reader *c, const char *writer);
@@ -202,10 +231,6 @@ void cg_done(struct cg_reader *c);
 /* A line of a file in a call that is defined in `own_file`; the call itself where none is known. */
 uint32_t cg_line(
 	struct cg_reader *c, uint32_t call, uint32_t file, uint32_t own_file, uint64_t line);
-
-/* Adds a cost of an event: the context's own, or what passes through it as an edge. */
-void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
-	const struct cg_number *n);
 
 /* Tells the recording the tree of Xdebug's blocks, when all has been read. */
 void cg_blocks_tree(struct cg_reader *c);

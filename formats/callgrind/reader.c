@@ -31,13 +31,6 @@ bool cg_is_by(const struct cg_reader *c, const char *writer)
 	return begins(&creator, writer);
 }
 
-/* Counts what is wrong with the line at hand. */
-static void fault(const struct cg_reader *c, struct cg_fault *f)
-{
-	if (f->n++ == 0)
-		f->first = c->lines.offset;
-}
-
 /* ---- names ---- */
 
 static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
@@ -73,10 +66,11 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 	bool fresh, has_id = false;
 	struct pm_bytes text = b;
 	if (b.len > 2 && b.p[0] == '(') {
-		while (close < b.len && b.p[close] >= '0' && b.p[close] <= '9')
-			close++;
+		for (id = 0; close < b.len && b.p[close] >= '0' && b.p[close] <= '9'; close++)
+			id = id * 10 + (b.p[close] - (uint64_t)'0');
 		has_id = close > 1 && close < b.len && b.p[close] == ')' &&
-			cg_whole((struct pm_bytes){b.p + 1, close - 1}, &id);
+			(close <= CG_MOST_DIGITS ||
+				cg_whole((struct pm_bytes){b.p + 1, close - 1}, &id));
 	}
 	if (has_id) {
 		text = cg_trimmed((struct pm_bytes){b.p + close + 1, b.len - close - 1});
@@ -86,7 +80,7 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 		if (known && *known != PM_NONE)
 			return *known;
 		if (text.len == 0) {
-			fault(c, &c->at.nameless);
+			cg_add_fault(c, &c->at.nameless);
 			text = (struct pm_bytes){b.p, close + 1};
 		}
 	}
@@ -242,212 +236,6 @@ static bool take_name(struct cg_reader *c, struct pm_bytes line)
 	return true;
 }
 
-/* ---- events ---- */
-
-/* Terms of one quantity are one: a sum of sums may name an event very often. */
-static void add_term(struct cg_reader *c, struct cg_event *e, uint32_t quantity, int64_t factor)
-{
-	size_t i = 0;
-	while (i < e->n_terms && e->terms[i].quantity != quantity)
-		i++;
-	if (i < e->n_terms) {
-		if (__builtin_add_overflow(e->terms[i].factor, factor, &factor))
-			fault(c, &c->at.malformed);
-		else
-			e->terms[i].factor = factor;
-		return;
-	}
-	if (pm_list_room(&e->terms, e->n_terms, &e->room, sizeof(*e->terms)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
-	e->terms[e->n_terms++] = (struct cg_term){quantity, factor};
-}
-
-/* Adds `factor` times a term of the event to a sum. */
-static void add_times(struct cg_reader *c, struct cg_event *e, uint32_t sum, int64_t factor,
-	const struct cg_term *term)
-{
-	if (__builtin_mul_overflow(factor, term->factor, &factor))
-		fault(c, &c->at.malformed);
-	else
-		add_term(c, e, sum, factor);
-}
-
-/* The quantity of an event: units stand in parentheses, or are the whole name. */
-static uint32_t quantity_of(struct cg_reader *c, struct pm_bytes name, int64_t *ret_factor)
-{
-	static const char *const units[] = {"ns", "us", "\xc2\xb5s", "ms", "s", "bytes"};
-	const uint8_t *open = name.len ? memrchr(name.p, '(', name.len) : NULL;
-	struct pm_bytes stem = name, unit = {NULL, 0};
-	uint64_t factor = 1;
-	if (open && name.p[name.len - 1] == ')') {
-		unit = (struct pm_bytes){open + 1, name.len - 2 - (size_t)(open - name.p)};
-		size_t digits = 0;
-		while (digits < unit.len && digits < 9 && unit.p[digits] >= '0' &&
-			unit.p[digits] <= '9')
-			digits++;
-		if (digits && cg_whole((struct pm_bytes){unit.p, digits}, &factor) && factor > 0) {
-			unit.p += digits;
-			unit.len -= digits;
-		} else {
-			factor = 1;
-		}
-		stem.len = (size_t)(open - name.p);
-		while (stem.len && (stem.p[stem.len - 1] == '_' || stem.p[stem.len - 1] == ' '))
-			stem.len--;
-	} else {
-		unit = name;
-		stem = pm_bytes_of("time");
-	}
-	bool known = false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && stem.len; i++)
-		known |= pm_bytes_equal(unit, pm_bytes_of(units[i])) && (open || i < 5);
-	*ret_factor = known ? (int64_t)factor : 1;
-	return known ? pm_rec_metric(c->r, stem, unit)
-		     : pm_rec_metric(c->r, name, (struct pm_bytes){NULL, 0});
-}
-
-/* The k-th event of that name, which is added if there are fewer. */
-static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
-{
-	int64_t factor;
-	for (size_t i = 0; i < c->n_events; i++)
-		if (pm_bytes_equal(c->events[i].name, name) && k-- == 0)
-			return (uint32_t)i;
-	if (pm_list_room(&c->events, c->n_events, &c->events_room, sizeof(*c->events)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return PM_NONE;
-	}
-	struct cg_event *e = &c->events[c->n_events];
-	*e = (struct cg_event){.name = pm_rec_copy(c->r, name)};
-	uint32_t quantity = quantity_of(c, name, &factor);
-	add_term(c, e, quantity, factor);
-	if (e->n_terms == 0)
-		return PM_NONE;
-	if (c->n_events == 0)
-		pm_rec_primary(c->r, quantity);
-	return (uint32_t)c->n_events++;
-}
-
-/* The part at hand ends: its sums go to those of the file. */
-static void end_sums(struct cg_reader *c)
-{
-	for (size_t i = 0; i < c->n_own; i++) {
-		c->all[i].whole += c->own[i].whole;
-		c->all[i].rest += c->own[i].rest;
-		c->own[i] = (struct cg_total){.whole = 0};
-	}
-}
-
-/* `events: Ir Dr …`: the columns of this part. */
-static void take_events(struct cg_reader *c, struct pm_bytes line)
-{
-	c->at.n_columns = 0;
-	for (struct pm_bytes w; (w = cg_word(&line)).len;) {
-		unsigned k = 0;
-		for (size_t i = 0; i < c->at.n_columns; i++)
-			k += pm_bytes_equal(c->events[c->columns[i]].name, w);
-		if (c->at.n_columns >= PM_LIMIT_COLUMNS / 3) {
-			pm_rec_fail(c->r, -ENOTSUP, c->lines.offset, "has more than %d events",
-				PM_LIMIT_COLUMNS / 3);
-			return;
-		}
-		if (pm_list_room(&c->columns, c->at.n_columns, &c->columns_room,
-			    sizeof(*c->columns)) < 0 ||
-			pm_list_room(
-				&c->cells, c->at.n_columns, &c->cells_room, sizeof(*c->cells)) < 0)
-			pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		uint32_t event = event_of(c, w, k);
-		if (event == PM_NONE || !pm_rec_goes_on(c->r))
-			return;
-		c->columns[c->at.n_columns++] = event;
-	}
-	struct cg_total *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
-	if (!sums) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
-	end_sums(c);
-	for (size_t i = 0; i < c->n_own; i++)
-		sums[c->n_events + i] = c->all[i];
-	c->own = sums;
-	c->all = sums + c->n_events;
-	c->n_own = c->n_events;
-}
-
-/* Adds `factor` times the event or sum of that name to the sum; false if there is none. */
-static bool add_named(struct cg_reader *c, uint32_t sum, struct pm_bytes name, int64_t factor)
-{
-	for (size_t i = 0; i < c->n_events; i++)
-		if (pm_bytes_equal(c->events[i].name, name)) {
-			add_times(c, &c->events[i], sum, factor, &c->events[i].terms[0]);
-			return true;
-		}
-	for (size_t s = 0; s < c->n_sums; s++) {
-		if (!pm_bytes_equal(c->sums[s].name, name) || c->sums[s].quantity >= sum)
-			continue;
-		for (size_t i = 0; i < c->n_events && pm_rec_goes_on(c->r); i++) {
-			struct cg_event *e = &c->events[i];
-			for (size_t t = 0; t < e->n_terms; t++)
-				if (e->terms[t].quantity == c->sums[s].quantity) {
-					add_times(c, e, sum, factor, &e->terms[t]);
-					break;
-				}
-		}
-		return true;
-	}
-	return false;
-}
-
-/* `NAME = A + 2 B`, once all events are known. */
-static void define_sums(struct cg_reader *c)
-{
-	for (size_t s = 0; s < c->n_sums && pm_rec_goes_on(c->r); s++) {
-		struct cg_sum *sum = &c->sums[s];
-		struct pm_bytes rest = sum->terms, w;
-		int64_t factor = 1;
-		if (sum->quantity != PM_REC_NONE)
-			continue;
-		sum->quantity = pm_rec_metric(c->r, sum->name, (struct pm_bytes){NULL, 0});
-		while (pm_rec_goes_on(c->r) && (w = cg_word(&rest)).len) {
-			uint64_t n;
-			if (w.len == 1 && (w.p[0] == '+' || w.p[0] == '*'))
-				continue;
-			if (cg_whole(w, &n) && n <= INT32_MAX) {
-				factor = (int64_t)n;
-				continue;
-			}
-			if (!add_named(c, sum->quantity, w, factor))
-				fault(c, &c->at.malformed);
-			factor = 1;
-		}
-	}
-}
-
-/* `event: NAME = TERMS : TEXT`; without a sum, it is only a longer name. */
-static void take_sum(struct cg_reader *c, struct pm_bytes line)
-{
-	const uint8_t *equals = line.len ? memchr(line.p, '=', line.len) : NULL;
-	const uint8_t *colon = line.len ? memchr(line.p, ':', line.len) : NULL;
-	if (!equals || (colon && colon < equals))
-		return;
-	struct pm_bytes name = cg_trimmed((struct pm_bytes){line.p, (size_t)(equals - line.p)});
-	struct pm_bytes terms = {equals + 1, line.len - 1 - (size_t)(equals - line.p)};
-	if (colon)
-		terms.len = (size_t)(colon - terms.p);
-	for (size_t i = 0; i < c->n_sums; i++)
-		if (pm_bytes_equal(c->sums[i].name, name))
-			return;
-	if (c->n_sums >= PM_LIMIT_COLUMNS / 3 ||
-		pm_list_room(&c->sums, c->n_sums, &c->sums_room, sizeof(*c->sums)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
-	c->sums[c->n_sums++] =
-		(struct cg_sum){pm_rec_copy(c->r, name), pm_rec_copy(c->r, terms), PM_REC_NONE};
-}
-
 /* ---- costs and calls ---- */
 
 /* Takes a subposition: absolute, or relative to the last one. */
@@ -493,8 +281,7 @@ static bool take_positions(
 static bool take_costs(struct cg_reader *c, struct pm_bytes line)
 {
 	size_t n = 0;
-	for (uint64_t digits; n < c->at.n_columns && cg_take_digits(&line, &digits); n++)
-		c->cells[n] = (struct cg_number){.digits = (int64_t)digits};
+	c->is_whole = false;
 	for (struct pm_bytes w; (w = cg_word(&line)).len; n++)
 		if (n == c->at.n_columns || !cg_number_of(w, &c->cells[n]))
 			return false;
@@ -503,23 +290,59 @@ static bool take_costs(struct cg_reader *c, struct pm_bytes line)
 	return true;
 }
 
-void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
-	const struct cg_number *n)
+/*
+ * A number of up to 7 digits, of which 8 bytes can be read; PM_NO_OFFSET if it is none. Lengths
+ * follow no rule, so there is no branch that depends on them.
+ */
+static inline uint64_t digits(const uint8_t **at)
 {
-	const struct cg_event *e = &c->events[event];
-	for (size_t i = 0; i < e->n_terms; i++) {
-		uint32_t quantity = e->terms[i].quantity;
-		int64_t factor = e->terms[i].factor, digits;
-		quantity = through ? pm_rec_through(quantity) : quantity;
-		if (n->real || __builtin_mul_overflow(n->digits, factor, &digits))
-			pm_rec_cost_f64(c->r, c->at.thread, context, quantity,
-				cg_value(n) * (double)factor);
-		else if (n->decimals)
-			pm_rec_cost_decimal(
-				c->r, c->at.thread, context, quantity, digits, n->decimals);
-		else
-			pm_rec_cost(c->r, c->at.thread, context, quantity, digits);
+	const uint64_t each = 0x0101010101010101, odd = 0x000000ff000000ff;
+	uint64_t n = pm_le64(*at) ^ '0' * each;
+	uint64_t others = ((n + 0x76 * each) | n) & 0x80 * each; /* what is no digit */
+	unsigned bits = others ? (unsigned)__builtin_ctzll(others) - 7 : 64;
+	*at += bits / 8;
+	if (bits % 64 == 0)
+		return PM_NO_OFFSET;
+	n <<= 64 - bits;
+	n = n * 10 + (n >> 8);
+	return ((n & odd) * (1000000 * (UINT64_C(1) << 32) + 100) +
+		       ((n >> 16) & odd) * (10000 * (UINT64_C(1) << 32) + 1)) >>
+		32;
+}
+
+/*
+ * Takes the next line if it is as most lines of costs are: a line number, and whole costs, in
+ * decimal and not negative. False, with nothing taken: any other.
+ */
+static bool take_usual(struct cg_reader *c)
+{
+	struct pm_bytes ahead = pm_textlines_ahead(&c->lines);
+	const uint8_t *p = ahead.p;
+	enum { SIGN = 1, NUMBER = 8 /* with a blank or the line end */ };
+	if (!c->at.is_usual || ahead.len < SIGN + NUMBER * (c->at.n_columns + 1))
+		return false;
+	uint8_t sign = *p;
+	uint64_t line = c->at.line, by = 0;
+	p += sign == '+' || sign == '-' || sign == '*';
+	if (sign != '*' && (by = digits(&p)) == PM_NO_OFFSET)
+		return false;
+	line = sign == '+' ? line + by : sign == '-' ? line - by : sign == '*' ? line : by;
+	size_t n = 0;
+	for (; n < c->at.n_columns && *p == ' '; n++) {
+		p++;
+		uint64_t cost = digits(&p);
+		if (cost == PM_NO_OFFSET)
+			return false;
+		c->amounts[n].cost = (int64_t)cost;
 	}
+	if (*p != '\n')
+		return false;
+	for (; n < c->at.n_columns; n++)
+		c->amounts[n].cost = 0;
+	c->at.line = line;
+	c->is_whole = true;
+	pm_textlines_took(&c->lines, (size_t)(p + 1 - ahead.p));
+	return true;
 }
 
 /*
@@ -610,19 +433,19 @@ static void take_own(struct cg_reader *c)
 {
 	if (c->by_blocks && !c->in_block)
 		block_begins(c, handle_of(c, c->at.function, c->at.file, c->at.object));
-	uint32_t context = c->by_blocks ? PM_REC_NONE : here(c);
 	for (size_t i = 0; i < c->at.n_columns; i++) {
-		uint32_t event = c->columns[i];
-		const struct cg_number *n = &c->cells[i];
-		if (n->real || n->decimals)
-			c->own[event].rest += cg_value(n);
+		struct cg_total *sum = &c->own[c->columns[i]];
+		struct cg_number n = cg_cell(c, i);
+		if (n.real || n.decimals)
+			sum->rest += cg_value(&n);
 		else
-			c->own[event].whole += n->digits;
+			sum->whole += n.digits;
 		if (c->by_blocks)
-			block_cost(c, event, &c->cells[i]);
-		else
-			cg_cost(c, context, false, event, &c->cells[i]);
+			block_cost(c, c->columns[i], &n);
 	}
+	c->parts[c->n_parts - 1].lines++;
+	if (!c->by_blocks)
+		cg_add_costs(c, here(c), false);
 }
 
 /* The next line that is not empty; false at the end. */
@@ -652,12 +475,13 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 	uint32_t object = c->at.has_callee_object ? c->at.callee_object : c->at.object;
 	c->at.has_callee = c->at.has_callee_file = c->at.has_callee_object = false;
 	if (!has_count || !has_callee) {
-		fault(c, &c->at.malformed);
+		cg_add_fault(c, &c->at.malformed);
 		return;
 	}
 	uint64_t offset = c->lines.offset;
-	if (!next_line(c, &next) || !take_positions(c, &next, &c->at.address, &c->at.line) ||
-		!take_costs(c, next)) {
+	if (!take_usual(c) &&
+		(!next_line(c, &next) || !take_positions(c, &next, &c->at.address, &c->at.line) ||
+			!take_costs(c, next))) {
 		if (c->at.unended.n++ == 0)
 			c->at.unended.first = offset;
 		return;
@@ -673,8 +497,7 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 	uint32_t edge = call_of(c, here(c), c->at.callee, file, object);
 	if (count > 0)
 		pm_rec_cost(c->r, c->at.thread, edge, c->calls, (int64_t)count);
-	for (size_t i = 0; i < c->at.n_columns; i++)
-		cg_cost(c, edge, true, c->columns[i], &c->cells[i]);
+	cg_add_costs(c, edge, true);
 }
 
 /* `jump=COUNT POSITIONS` or `jcnd=COUNT/EXECUTED POSITIONS`, and the line after it: from where. */
@@ -701,7 +524,7 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 		take_positions(c, &line, &j.to_address, &j.to_line);
 	if (!good || !next_line(c, &next) ||
 		!take_positions(c, &next, &c->at.address, &c->at.line)) {
-		fault(c, &c->at.malformed);
+		cg_add_fault(c, &c->at.malformed);
 		return;
 	}
 	j.function = c->at.function;
@@ -763,7 +586,7 @@ static void take_totals(struct cg_reader *c, struct pm_bytes text)
 	part->totals = pm_rec_copy(c->r, text);
 	part->has_totals = true;
 	if (!agrees(c, c->own, text))
-		fault(c, &c->at.lies);
+		cg_add_fault(c, &c->at.lies);
 }
 
 static void begin_part(struct cg_reader *c)
@@ -777,7 +600,7 @@ static void begin_part(struct cg_reader *c)
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
 	c->at.thread = PM_REC_NONE;
 	c->at.in_body = false;
-	end_sums(c);
+	cg_end_sums(c);
 }
 
 static void take_creator(struct cg_reader *c, struct pm_bytes text)
@@ -798,6 +621,7 @@ static void take_order(struct cg_reader *c, struct pm_bytes line)
 		c->at.order[c->at.n_positions++] = kind;
 		c->at.has_line |= kind == 'l';
 	}
+	c->at.is_usual = c->at.n_positions == 1 && c->at.has_line;
 }
 
 enum key {
@@ -842,8 +666,8 @@ static void take_key(struct cg_reader *c, enum key key, struct pm_bytes text)
 	case PID: cg_whole(text, &part->pid); return;
 	case CMD: part->command = pm_rec_copy(c->r, text); return;
 	case PART: cg_whole(text, &part->number); return;
-	case EVENT: take_sum(c, text); return;
-	case EVENTS: take_events(c, text); return;
+	case EVENT: cg_take_sum(c, text); return;
+	case EVENTS: cg_take_events(c, text); return;
 	case POSITIONS: take_order(c, text); return;
 	case SUMMARY: c->at.summary = pm_rec_copy(c->r, text); return;
 	case TOTALS: take_totals(c, text); return;
@@ -879,17 +703,16 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	if (first == '#' || ((first == ' ' || first == '\t') && cg_trimmed(line).len == 0))
 		return;
 	if (line.len > PM_LIMIT_STRING) {
-		fault(c, &c->at.malformed);
+		cg_add_fault(c, &c->at.malformed);
 		return;
 	}
 	if ((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '*') {
 		if (c->at.n_columns == 0 ||
 			!take_positions(c, &rest, &c->at.address, &c->at.line) ||
 			!take_costs(c, rest)) {
-			fault(c, &c->at.malformed);
+			cg_add_fault(c, &c->at.malformed);
 			return;
 		}
-		c->parts[c->n_parts - 1].lines++;
 		take_own(c);
 		return;
 	}
@@ -900,7 +723,7 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 		return;
 	if (!c->at.in_body) {
 		c->at.in_body = true;
-		define_sums(c);
+		cg_define_sums(c);
 	}
 	if (!is_call && take_name(c, line))
 		return;
@@ -911,7 +734,7 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 	else if (begins(&rest, "jcnd="))
 		take_jump(c, rest, true);
 	else
-		fault(c, &c->at.malformed);
+		cg_add_fault(c, &c->at.malformed);
 }
 
 void cg_forget(struct cg_reader *c)
@@ -939,6 +762,7 @@ void cg_forget(struct cg_reader *c)
 	pm_map_done(&c->handles);
 	pm_arena_done(&c->arena);
 	free(c->columns);
+	free(c->amounts);
 	free(c->cells);
 	free(c->parts);
 	free(c->jumps);
@@ -989,7 +813,11 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 	if (begin_file(c) < 0)
 		return -ENOMEM;
 	c->may_be_blocks = may_be_blocks;
-	while (!c->no_tree && next_line(c, &line)) {
+	while (!c->no_tree) {
+		while (c->at.n_columns && take_usual(c) && pm_rec_goes_on(c->r))
+			take_own(c);
+		if (!next_line(c, &line))
+			break;
 		/* Writers that end with sums have been cut off if they end with half a line. */
 		bool sums = c->parts[c->n_parts - 1].has_totals || c->at.summary.len > 0;
 		if (c->lines.cut && !sums && (cg_is_by(c, "callgrind-") || cg_is_by(c, "xdebug"))) {
@@ -1001,7 +829,7 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 		take_line(c, line);
 	}
 	block_ends(c);
-	end_sums(c);
+	cg_end_sums(c);
 	c->at.summary_lies = c->at.summary.len > 0 && !agrees(c, c->all, c->at.summary);
 	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
 }

@@ -5,8 +5,6 @@
 #include "formats/common/utf8.h"
 #include "profmount/limits.h"
 
-enum { STEP = 64 << 10 };
-
 static char order_of(struct pm_bytes b)
 {
 	if (b.len < 2)
@@ -120,18 +118,13 @@ static void skip_line(struct pm_textlines *l)
 /* The usual case: a whole line of bytes that the window has already. */
 static bool take_whole(struct pm_textlines *l, struct pm_bytes *ret)
 {
-	const uint8_t *p = l->rest.p, *end = NULL;
-	if (l->rest.len > 0 && l->used < STEP)
-		end = memchr(p, '\n', l->rest.len);
+	struct pm_bytes ahead = pm_textlines_ahead(l);
+	const uint8_t *end = ahead.len ? memchr(ahead.p, '\n', ahead.len) : NULL;
 	if (!end)
 		return false;
-	size_t n = (size_t)(end - p);
-	*ret = (struct pm_bytes){p, n && p[n - 1] == '\r' ? n - 1 : n};
-	l->offset = l->next;
-	l->next += n + 1;
-	l->number++;
-	l->used += n + 1;
-	l->rest = (struct pm_bytes){end + 1, l->rest.len - n - 1};
+	size_t n = (size_t)(end - ahead.p);
+	*ret = (struct pm_bytes){ahead.p, n && end[-1] == '\r' ? n - 1 : n};
+	pm_textlines_took(l, n + 1);
 	return true;
 }
 
@@ -154,7 +147,7 @@ int pm_textlines_next(struct pm_textlines *l, struct pm_bytes *ret)
 		if (end < w.len || w.len < want || w.len >= PM_LIMIT_WINDOW)
 			break;
 		from = w.len & ~(unit - 1);
-		want = w.len + (w.len < STEP ? STEP : w.len);
+		want = w.len + (w.len < PM_TEXTLINES_STEP ? PM_TEXTLINES_STEP : w.len);
 		want = want > PM_LIMIT_WINDOW ? PM_LIMIT_WINDOW : want;
 	}
 	if (pm_inflate_status(l->stream).state == PM_INFLATE_FAILED)

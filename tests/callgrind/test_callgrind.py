@@ -142,6 +142,23 @@ fn=f
     check("decimals", rows(units, "time_ns_excl", "memory_bytes_excl", "wall_ns_excl", "time_ns_2_excl"), ["1500 -200 30 2000"])
 
 
+def shapes():
+    """A line of costs is the same in the middle of a file, where its end is found as it is read, as at the end of the file."""
+    for cost, want in (
+            ("5 1 2", "5 1 2"), ("+3 7", "10 7 0"), ("-2 7 8", "5 7 8"), ("* 4 5", "7 4 5"), ("*", "7 0 0"), ("+12", "19 0 0"),
+            ("5 1234567 7654321", "5 1234567 7654321"), ("5 12345678 1", "5 12345678 1"), ("12345678 1", "12345678 1 0"),
+            ("5 123456789012345678 3", "5 123456789012345678 3"), ("5 4611686018427387904000 3", "5 4.611686018427388e+21 3"),
+            ("0x10 3 4", "16 3 4"), ("5 0xff 1", "5 255 1"), ("5 1.5 2", "5 1.5 2"), ("5 -3 2", "5 -3 2"), ("5  6   7", "5 6 7"),
+            ("5\t6\t7", "5 6 7"), ("5 6 7 ", "5 6 7"), ("5 6 7\r", "5 6 7"), ("5 6 ", "5 6 0"), ("00000005 6 7", "5 6 7"),
+            ("5 6 7 8", None), ("5 6,7", None), ("5 6/", None), ("5 :", None), ("+ 6 7", None), ("5x 6", None), ("** 1", None)):
+        text = f"events: Ir Dr\nfl=a.c\nfn=f\n7 0 0\n{cost}\n"
+        for place, behind in (("at the end", ""), ("in the middle", "\n" + "# nothing\n" * 20)):
+            lines, damaged = run(text + behind, "lines.csv", "damage.csv")
+            costs = [row for row in rows(lines, "line", "ir_excl", "dr_excl") if row != "7 0 0"] or ["7 0 0"]
+            check(f"{cost!r} {place}", costs, ["7 0 0" if want is None else want])
+            check(f"damage of {cost!r} {place}", len(damage(damaged)), int(want is None))
+
+
 def exact():
     """Whole numbers that a double does not have, as they are and added up: of a graph, and of a tree."""
     first, second = 2**53 + 1, 2**59 + 1
@@ -356,7 +373,7 @@ def folder_of_threads():
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
 
-for case in (graph, files_and_names, numbers, exact, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
+for case in (graph, files_and_names, numbers, shapes, exact, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)
