@@ -7,11 +7,13 @@ import csv
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+signal.signal(signal.SIGTERM, signal.default_int_handler)  # meson's timeout: what was started is ended, too
 NS = {"sec": 1e9, "s": 1e9, "seconds": 1e9, "msec": 1e6, "ms": 1e6, "usec": 1e3, "us": 1e3}
 
 
@@ -39,11 +41,19 @@ def node_module(name):
 
 def run(*command, timeout=300, status=0, **more):
     """Standard output and error of a command, which must end with this exit status."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=timeout, **more)
-    said = done.stdout.decode("utf-8", "replace")
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"{' '.join(command)}: exit {done.returncode}: {said[-2000:]}")
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          **more) as child:
+        try:
+            said = child.communicate(timeout=timeout)[0].decode("utf-8", "replace")
+        except BaseException:
+            child.terminate()  # not killed: a driver ends its browser first
+            try:
+                child.wait(10)
+            finally:
+                child.kill()
+            raise
+    if status is not None and child.returncode != status:
+        raise AssertionError(f"{' '.join(command)}: exit {child.returncode}: {said[-2000:]}")
     return said
 
 
