@@ -34,12 +34,12 @@ static struct pm_path *own_items(const struct pm_paths *p)
 	return (struct pm_path *)(uintptr_t)p->items;
 }
 
-static int grow_items(struct pm_paths *p)
+static int grow_items(struct pm_paths *p, size_t room)
 {
-	size_t room = p->room ? 2 * p->room + 1 : ROOM_FIRST;
 	struct pm_path *items = realloc(own_items(p), room * sizeof(*items));
 	if (!items)
 		return -ENOMEM;
+	pm_use_huge_pages(items, room * sizeof(*items));
 	p->items = items;
 	struct pm_path_children *children = realloc(p->children, (room + 1) * sizeof(*children));
 	if (!children)
@@ -61,12 +61,17 @@ void pm_paths_done(struct pm_paths *p)
 int pm_paths_init(struct pm_paths *p, uint32_t most)
 {
 	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS};
-	if (grow_items(p) < 0) {
+	if (grow_items(p, ROOM_FIRST) < 0) {
 		pm_paths_done(p);
 		return -ENOMEM;
 	}
 	p->children[0] = no_children;
 	return 0;
+}
+
+int pm_paths_reserve(struct pm_paths *p, uint32_t n)
+{
+	return n > p->room ? grow_items(p, n) : 0;
 }
 
 /* ---- the table ---- */
@@ -118,7 +123,7 @@ static int grow_slots(struct pm_paths *p)
 /* Reserves memory for one more path, so that what follows cannot fail halfway. */
 static int make_room(struct pm_paths *p)
 {
-	if (p->n >= p->room && grow_items(p) < 0)
+	if (p->n >= p->room && grow_items(p, 2 * p->room + 1) < 0)
 		return -ENOMEM;
 	if (p->n_taken >= p->n_slots - p->n_slots / 4)
 		return grow_slots(p);

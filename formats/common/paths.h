@@ -55,6 +55,9 @@ struct pm_paths {
  */
 int pm_paths_init(struct pm_paths *p, uint32_t most);
 
+/* Allocates memory for n paths at once, where about so many will be added. 0 or -ENOMEM. */
+int pm_paths_reserve(struct pm_paths *p, uint32_t n);
+
 /* Accepts a zeroed trie; the trie is zeroed afterwards. */
 void pm_paths_done(struct pm_paths *p);
 

@@ -259,6 +259,7 @@ static bool fill_dense(struct pm_index *by_number, const struct pm_tree *tree,
 	uint32_t *dense = malloc(by_number->n * sizeof(*dense));
 	if (!dense)
 		return false;
+	pm_use_huge_pages(dense, by_number->n * sizeof(*dense));
 	memset(dense, 0xff, by_number->n * sizeof(*dense)); /* PM_NONE */
 	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
 		uint32_t number = tree->number[index[rank]];
@@ -384,10 +385,10 @@ static void free_shape(struct shape *s)
 
 static bool new_shape(struct shape *s, size_t n)
 {
-	s->first = calloc(n + 2, sizeof(uint32_t));
-	s->children = calloc(n + 1, sizeof(uint32_t)); /* + 1: never of size 0 */
-	s->size = calloc(n + 1, sizeof(uint32_t));
-	s->index = calloc(n + 1, sizeof(uint32_t));
+	s->first = pm_zeroed(n + 2, sizeof(uint32_t));
+	s->children = pm_zeroed(n + 1, sizeof(uint32_t)); /* + 1: never of size 0 */
+	s->size = pm_zeroed(n + 1, sizeof(uint32_t));
+	s->index = pm_zeroed(n + 1, sizeof(uint32_t));
 	return s->first && s->children && s->size && s->index;
 }
 
@@ -478,6 +479,7 @@ static int fill_arrays(const struct pm_tree_builder *b, const struct shape *s,
 	uint32_t *parent = malloc((n * (b->numbered ? 6 : 5) + 1) * sizeof(*parent));
 	if (!parent)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	pm_use_huge_pages(parent, n * (b->numbered ? 6 : 5) * sizeof(*parent));
 	uint32_t *end = parent + n, *depth = end + n, *frame = depth + n, *rank_of = frame + n;
 	uint32_t *number = b->numbered ? rank_of + n : NULL;
 	frozen->arrays = parent;
@@ -726,6 +728,7 @@ static int make_placeholder(
 	frozen->functions = malloc((n_functions + 1) * sizeof(*frozen->functions));
 	if (!texts || !frozen->frames || !frozen->functions)
 		return -ENOMEM;
+	pm_use_huge_pages(frozen->frames, (n_frames + 1) * sizeof(*frozen->frames));
 	if (n_frames)
 		memcpy(frozen->frames, tree->frames, n_frames * sizeof(*frozen->frames));
 	if (n_functions)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/paths.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
@@ -23,14 +24,15 @@ struct filling {
 	uint8_t *says;   /* by function: 0 not asked, 1 no, 2 yes */
 	bool *hit;       /* by context: its frame matches */
 	bool *under;     /* it or one above it does */
+	bool *valued;    /* the whole run has values of it */
 	uint32_t *up;    /* by context: the node that it is, or that what is below hangs under */
 	uint32_t *from;  /* by node: its first context; PM_NONE: (hidden) */
 	uint32_t *frame; /* by frame: the first that is the same; NULL: all are different */
 	uint32_t n;      /* nodes */
 	uint32_t *parent_of, *frame_of; /* by node */
 	struct pm_paths paths;          /* of the nodes, where contexts may become one */
-	bool has_twins;                 /* some siblings have one frame; then: */
-	struct pm_map siblings;         /* parent << 32 | frame → how many so far */
+	bool *twin;                     /* by context: a sibling has the same frame */
+	struct pm_map siblings;         /* of these: parent << 32 | frame → how many so far */
 	struct pm_map keys;             /* of further siblings with that frame */
 	struct pmfs_shape_of shape;     /* of the nodes */
 	struct pmfs_gather *costs;      /* by node */
@@ -105,6 +107,13 @@ static bool kind_matches(const struct filling *l, uint32_t i)
 	return matches;
 }
 
+/* Frames, which are far apart in memory, are looked at where they have to be. */
+static bool is_entry(const struct filling *l, uint32_t i)
+{
+	return pmfs_function_of(l->id, i) == l->id->unknown &&
+		pm_tree_frame(l->whole, i)->kind == PM_KIND_ENTRY;
+}
+
 /* Whether the frame that a context is, or belongs to, matches. Those above are known. */
 static bool matches(struct filling *l, uint32_t i)
 {
@@ -112,17 +121,15 @@ static bool matches(struct filling *l, uint32_t i)
 	enum pmfs_pattern_of of = l->f->pattern.of;
 	if (of == PMFS_PATTERN_KIND)
 		return kind_matches(l, i);
-	if (pm_tree_frame(l->whole, i)->kind == PM_KIND_ENTRY)
-		return false;
 	if (!pmfs_is_call(l->id, i))
-		return parent != PM_NONE && l->hit[parent];
+		return parent != PM_NONE && l->hit[parent] && !is_entry(l, i);
 	if (of == PMFS_PATTERN_CATEGORY) {
 		enum pmfs_category category = (enum pmfs_category)l->categories[i];
 		struct pm_bytes name = category == PMFS_PROGRAM ? pm_bytes_of("program")
 								: pmfs_category_name(category);
-		return pm_bytes_equal(name, l->f->pattern.rest);
+		return pm_bytes_equal(name, l->f->pattern.rest) && !is_entry(l, i);
 	}
-	return function_matches(l, pmfs_function_of(l->id, i));
+	return function_matches(l, pmfs_function_of(l->id, i)) && !is_entry(l, i);
 }
 
 static int find_matches(struct filling *l)
@@ -139,6 +146,11 @@ static int find_matches(struct filling *l)
 }
 
 /* ---- where contexts go ---- */
+
+/* The last context with a frame that was seen, and among which siblings. */
+struct last {
+	uint32_t mark, context;
+};
 
 /* A database may have several records of a function: their frames become one when they meet. */
 static int find_same_frames(struct filling *l)
@@ -175,24 +187,28 @@ static uint32_t frame_of(const struct filling *l, uint32_t context)
 	return l->frame ? l->frame[frame] : frame;
 }
 
+/* Marks `k` and the last context with its frame among those with `mark`, if there is one. */
+static void mark_twins(struct filling *l, struct last *last, uint32_t k, uint32_t mark)
+{
+	struct last *of = &last[frame_of(l, k)];
+	if (of->mark == mark)
+		l->twin[k] = l->twin[of->context] = true;
+	*of = (struct last){mark, k};
+}
+
 static int find_twins(struct filling *l)
 {
 	const struct pm_tree *t = l->whole;
-	uint32_t *last =
-		calloc((size_t)t->n_frames + 1, sizeof(*last)); /* parent + 2; 1: the top */
-	if (!last)
-		return -ENOMEM;
-	for (uint32_t k = 0; k < t->n_contexts && !l->has_twins; k = t->end[k]) {
-		l->has_twins = last[frame_of(l, k)] == 1;
-		last[frame_of(l, k)] = 1;
-	}
-	for (uint32_t i = 0; i < t->n_contexts && !l->has_twins; i++)
-		for (uint32_t k = i + 1; k < t->end[i] && !l->has_twins; k = t->end[k]) {
-			l->has_twins = last[frame_of(l, k)] == i + 2;
-			last[frame_of(l, k)] = i + 2;
-		}
+	struct last *last = pm_zeroed((size_t)t->n_frames + 1, sizeof(*last));
+	l->twin = calloc((size_t)t->n_contexts + 1, sizeof(*l->twin));
+	for (uint32_t k = 0; last && l->twin && k < t->n_contexts; k = t->end[k])
+		mark_twins(l, last, k, 1);
+	for (uint32_t i = 0; last && l->twin && i < t->n_contexts; i++)
+		for (uint32_t k = i + 1; k < t->end[i]; k = t->end[k])
+			mark_twins(l, last, k, i + 2);
+	bool good = last && l->twin && !pm_work_cancelled();
 	free(last);
-	return pm_work_cancelled() ? -ENOMEM : 0;
+	return good ? 0 : -ENOMEM;
 }
 
 /* Where frames are left out above others, paths become the same; otherwise all stay apart. */
@@ -222,7 +238,7 @@ static uint32_t key_of(struct filling *l, uint32_t i)
 {
 	bool fresh;
 	uint32_t frame = frame_of(l, i), above = l->whole->parent[i];
-	if (!l->has_twins)
+	if (!l->twin[i])
 		return frame;
 	uint32_t *n =
 		pm_map_put(&l->siblings, (uint64_t)(uint32_t)(above + 1) << 32 | frame, 0, &fresh);
@@ -351,6 +367,7 @@ static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error 
 			r = -ENOMEM;
 		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
 		r = n < 0 ? (int)n : 0;
+		l->valued[i] = n > 0;
 		for (int64_t k = 0; r == 0 && k < n; k++)
 			r = pmfs_gather_add(g, &values[k], f->to[i], f->same[i],
 				nested ? f->to[parent] : PM_NONE);
@@ -372,11 +389,10 @@ static int add_up(struct filling *l, struct pm_error *err)
 {
 	struct pmfs_filter *f = l->f;
 	bool *seen = calloc((size_t)f->slots.n + 1, sizeof(*seen));
-	l->frame_of = malloc(((size_t)l->n + 1) * sizeof(*l->frame_of));
 	l->shape = (struct pmfs_shape_of){
 		l->parent_of, l->frame_of, l->whole->frames, l->whole->n_frames};
 	l->costs = pmfs_gather_new(&f->slots, &l->shape, l->n, seen);
-	int r = l->costs && seen && l->frame_of ? 0 : pm_error_plain(err, -ENOMEM);
+	int r = l->costs && seen ? 0 : pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		l->frame_of[i] =
 			l->from[i] == PM_NONE ? l->whole->n_frames : l->whole->frame[l->from[i]];
@@ -416,24 +432,18 @@ static double *weigh(const struct filling *l, uint32_t group)
  * Left out: what the whole has costs of, and the filter has none, as nothing of it is left; of one
  * thread, all that it has no costs of.
  */
-static int find_living(const struct filling *l, bool *lives, struct pm_error *err)
+static void find_living(const struct filling *l, bool *lives)
 {
 	const struct pmfs_filter *f = l->f;
 	bool of_run = f->what.thread == PM_NONE;
 	bool all = of_run && f->what.kind != PMFS_FILTER_IGNORE;
-	int r = 0;
-	for (uint32_t i = l->n; r == 0 && i-- > 0;) {
-		struct pm_value value;
-		lives[i] |= (all && l->from[i] != PM_NONE) || pmfs_gather_has(l->costs, i);
-		if (!lives[i] && of_run && l->from[i] != PM_NONE) {
-			int64_t n = pmfs_run_values(f->model, l->from[i], &value, 1, err);
-			lives[i] = n == 0;
-			r = n < 0 ? (int)n : 0;
-		}
+	for (uint32_t i = l->n; i-- > 0;) {
+		uint32_t from = l->from[i];
+		lives[i] |= (from != PM_NONE && (all || (of_run && !l->valued[from]))) ||
+			pmfs_gather_has(l->costs, i);
 		if (lives[i] && l->parent_of[i] != PM_NONE)
 			lives[l->parent_of[i]] = true;
 	}
-	return r;
 }
 
 static void renumber(uint32_t *of, uint32_t n, const uint32_t *index)
@@ -519,14 +529,19 @@ static int prepare(struct filling *l, struct pm_error *err)
 	l->says = calloc((size_t)l->id->n + 1, 1);
 	l->hit = calloc(n, sizeof(*l->hit));
 	l->under = calloc(n, sizeof(*l->under));
-	l->up = malloc(n * sizeof(*l->up));
-	l->from = malloc(2 * n * sizeof(*l->from)); /* at most one (hidden) for each entry */
-	l->parent_of = malloc(2 * n * sizeof(*l->parent_of));
+	l->valued = calloc(n, sizeof(*l->valued));
+	/* At most one (hidden) for each entry. */
+	l->from = malloc(7 * n * sizeof(*l->from));
 	f->to = malloc(n * sizeof(*f->to));
 	f->same = malloc(n * sizeof(*f->same));
-	if (!l->says || !l->hit || !l->under || !l->up || !l->from || !l->parent_of || !f->to ||
-		!f->same || pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0)
+	if (!l->says || !l->hit || !l->under || !l->valued || !l->from || !f->to || !f->same ||
+		pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0 ||
+		(joins(l) && pm_paths_reserve(&l->paths, l->whole->n_contexts) < 0))
 		return pm_error_plain(err, -ENOMEM);
+	pm_use_huge_pages(l->from, 7 * n * sizeof(*l->from));
+	l->parent_of = l->from + 2 * n;
+	l->frame_of = l->from + 4 * n;
+	l->up = l->from + 6 * n;
 	for (size_t i = 0; i < n; i++)
 		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
 	r = pmfs_slots_make(&f->slots, metrics);
@@ -548,19 +563,18 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 		r = add_up(&l, err);
 	if (r == 0 && !(lives = calloc((size_t)l.n + 1, sizeof(*lives))))
 		r = pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		r = find_living(&l, lives, err);
-	if (r == 0)
+	if (r == 0) {
+		find_living(&l, lives);
 		r = grow_tree(&l, lives, err);
+	}
 	free(lives);
 	free(l.says);
 	free(l.hit);
 	free(l.under);
-	free(l.up);
+	free(l.valued);
+	free(l.twin);
 	free(l.from);
 	free(l.frame);
-	free(l.parent_of);
-	free(l.frame_of);
 	pmfs_gather_free(l.costs);
 	pm_paths_done(&l.paths);
 	pm_map_done(&l.siblings);

@@ -354,16 +354,11 @@ static const struct amount *result(
 	const struct pmfs_gather *g, uint32_t context, const struct amount *all, uint32_t slot)
 {
 	const struct pmfs_slot *s = &g->slots->slots[slot];
+	if (s->roll != PMFS_ROLL_LEXICAL)
+		return &all[s->cell];
 	uint8_t kind = frame_of(g->shape, context)->kind;
 	bool is_part = kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
-	switch (s->roll) {
-	case PMFS_ROLL_LEXICAL: return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
-	case PMFS_ROLL_OWN:
-	case PMFS_ROLL_STAYS:
-	case PMFS_ROLL_SUBTREE:
-	case PMFS_ROLL_FUNCTION: break;
-	}
-	return &all[s->cell];
+	return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
 }
 
 /* The sums of contexts, from what is below them and their own; parents come later. */
@@ -434,6 +429,7 @@ int pmfs_gather_list(const struct pmfs_gather *g, const uint32_t *order, uint32_
 		.items = malloc((g->n_costs + 1) * sizeof(*ret->items))};
 	if (!ret->items)
 		return -ENOMEM;
+	pm_use_huge_pages(ret->items, (g->n_costs + 1) * sizeof(*ret->items));
 	for (size_t k = 0; k < n_listed; k++) {
 		uint32_t context = order ? order[k] : g->list[k];
 		if (ret_start)

@@ -376,6 +376,7 @@ static int identity_fill(void *owner, void *p, struct pm_error *err)
 	part->identity.same = part->same;
 	part->identity.of = part->of;
 	part->identity.tree = b.tree;
+	part->identity.unknown = b.unknown;
 	return r;
 }
 

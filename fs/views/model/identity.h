@@ -27,6 +27,7 @@ struct pmfs_identity {
 	const uint32_t *same; /* index in the tree → the first identical function */
 	const uint32_t *of;   /* by context: see below */
 	const struct pm_tree *tree;
+	uint32_t unknown; /* the function of entries and all that is in none; PM_NONE: no such */
 };
 
 /* Computed on the first call, 4 bytes per context; owned by the model. */
