@@ -685,7 +685,7 @@ static int merge_all(struct merger *m, struct hpcrun_folder *folder, const struc
 	int r = read_stretches(&merged->trie, folder, merged->counts, damage);
 	if (r == 0)
 		r = hpcrun_metric_names_list(
-			&merged->trie.metrics, &merged->arena, &merged->metrics, &groups);
+			&merged->trie.metrics, &merged->arena, damage, &merged->metrics, &groups);
 	if (r < 0)
 		return r;
 	merged->groups = groups;

@@ -313,18 +313,25 @@ static int keep_modules(struct hpcrun_harvest *h, const struct hpcrun_modules *m
 	return 0;
 }
 
-static int keep_metrics(struct hpcrun_harvest *h, const struct hpcrun_metrics *metrics)
+static int keep_metrics(const struct harvester *s, const struct hpcrun_metrics *metrics)
 {
+	struct hpcrun_harvest *h = s->harvest;
+	bool lost = false;
 	for (size_t i = 0; i < metrics->n; i++) {
-		const struct hpcrun_metric *from = &metrics->items[i];
-		struct hpcrun_crop_metric metric = {.name = pm_arena_copy(&h->arena, from->name),
-			.period = from->period,
-			.moves = from->has_flags && from->move_to_proc,
-			.real = hpcrun_value_is_real(from)};
-		if (!metric.name.p ||
+		struct hpcrun_crop_metric metric;
+		/* Names may take more memory in formulas than in the file. */
+		bool with_formula = h->n_formulas < HPCRUN_MOST_DERIVED;
+		if (!with_formula && !lost && metrics->items[i].formula.len) {
+			hpcrun_report_loss(s->report, PM_NO_OFFSET, PM_NO_OFFSET,
+				"more than %d metrics with formulas: the others are not computed",
+				HPCRUN_MOST_DERIVED);
+			lost = true;
+		}
+		if (hpcrun_metric_crop(metrics, i, with_formula, &h->arena, &metric) < 0 ||
 			pm_list_room(&h->metrics, h->n_metrics, &h->metrics_room, sizeof(metric)) <
 				0)
 			return -ENOMEM;
+		h->n_formulas += metric.formula.len > 0;
 		h->metrics[h->n_metrics++] = metric;
 	}
 	return 0;
@@ -394,7 +401,7 @@ static int keep_epoch(const struct harvester *s, struct epoch *e)
 	e->first_metric = s->harvest->n_metrics;
 	int r = keep_modules(s->harvest, &e->stored->modules);
 	if (r == 0)
-		r = keep_metrics(s->harvest, &e->stored->metrics);
+		r = keep_metrics(s, &e->stored->metrics);
 	if (r == 0)
 		r = hpcrun_shape_read(&e->shape, &e->stored->nodes, s->report);
 	if (r == 0)

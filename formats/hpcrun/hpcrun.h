@@ -305,7 +305,13 @@ struct hpcrun_crop_metric {
 	struct pm_bytes name;
 	uint64_t period;
 	bool real;
-	bool moves; /* see HPCRUN_METRIC_MOVES */
+	bool moves;     /* see HPCRUN_METRIC_MOVES */
+	bool invisible; /* only of use to formulas */
+	/*
+	 * Where the file defines it by a formula: what of it is the same in all files, for
+	 * hpcrun_metric_names_list; else empty.
+	 */
+	struct pm_bytes formula;
 };
 
 struct hpcrun_harvest {
@@ -313,7 +319,7 @@ struct hpcrun_harvest {
 	struct hpcrun_crop_value *values; /* in stored order, those of known nodes and metrics */
 	struct hpcrun_crop_metric *metrics;
 	struct pm_bytes *modules; /* names */
-	size_t n_nodes, n_values, n_metrics, n_modules;
+	size_t n_nodes, n_values, n_metrics, n_modules, n_formulas;
 	size_t nodes_room, values_room, metrics_room, modules_room;
 	struct pm_arena arena; /* of names */
 };
@@ -327,6 +333,59 @@ int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder
 
 /* Accepts a zeroed one. */
 void hpcrun_harvest_done(struct hpcrun_harvest *h);
+
+/*
+ * ---- metrics of all files (metrics.c) ----
+ * They merge by name: files may disagree on their order, periods and formats.
+ */
+
+enum {
+	HPCRUN_METRIC_USED = 1,  /* a value of it is stored */
+	HPCRUN_METRIC_MOVES = 2, /* values belong to the enclosing function, not to a line */
+	HPCRUN_METRIC_SHOWN = 4, /* some file does not say that it is invisible */
+};
+
+/* Used while files are merged. Zeroed = empty. */
+struct hpcrun_metric_names {
+	struct pm_strtab names; /* by first appearance */
+	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
+	size_t room;
+	struct pm_strtab formulas; /* as in struct hpcrun_crop_metric, each once */
+	struct pm_arena arena;
+};
+
+/* hpcrun defines 12 for a GPU; each is a column of each table. */
+enum { HPCRUN_MOST_DERIVED = 1000 };
+
+/*
+ * What a file says of metric i, of which the formula may be left out. Copies into the arena. 0 or
+ * -ENOMEM.
+ */
+int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with_formula,
+	struct pm_arena *arena, struct hpcrun_crop_metric *ret);
+
+/* The cost of a stored value of a metric: × period; NaN if that is not a number. */
+double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits);
+
+/* The index of the metric's name, new or known. PM_NONE if out of memory. */
+uint32_t hpcrun_metric_names_add(
+	struct hpcrun_metric_names *n, const struct hpcrun_crop_metric *metric);
+
+/* Adds all of `from`; ret[i] becomes the index of its name i. 0 or -ENOMEM. */
+int hpcrun_metric_names_join(
+	struct hpcrun_metric_names *n, const struct hpcrun_metric_names *from, uint32_t *ret);
+
+/*
+ * The metrics of the names that are used, in their order: `ret` has _excl of group g as 2g and
+ * _incl as 2g + 1, and those that formulas define; a formula that cannot be computed is reported in
+ * `damage`. `*ret_groups` becomes the group of each name, PM_NONE of unused ones; it lives in the
+ * arena, too. 0 or -ENOMEM.
+ */
+int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
+	struct pm_damage_list *damage, struct pm_metrics *ret, uint32_t **ret_groups);
+
+/* Also for a zeroed one. */
+void hpcrun_metric_names_done(struct hpcrun_metric_names *n);
 
 /*
  * ---- the trie of all files (trie.c) ----
@@ -363,30 +422,6 @@ struct hpcrun_sum *hpcrun_sums_list(const struct hpcrun_sums *s, size_t *ret_n);
 
 /* Also for a zeroed one. */
 void hpcrun_sums_done(struct hpcrun_sums *s);
-
-enum {
-	HPCRUN_METRIC_USED = 1,  /* a value of it is stored */
-	HPCRUN_METRIC_MOVES = 2, /* values belong to the enclosing function, not to a line */
-};
-
-/* Used while files are merged. Zeroed = empty. */
-struct hpcrun_metric_names {
-	struct pm_strtab names; /* by first appearance */
-	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
-	size_t room;
-	struct pm_arena arena;
-};
-
-/*
- * The metrics of the names that are used, in their order: `ret` has _excl of group g as 2g and
- * _incl as 2g + 1. `*ret_groups` becomes the group of each name, PM_NONE of unused ones; it lives
- * in the arena, too. 0 or -ENOMEM.
- */
-int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
-	struct pm_metrics *ret, uint32_t **ret_groups);
-
-/* The cost of a stored value of a metric: × period; NaN if that is not a number. */
-double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits);
 
 struct hpcrun_trie_node {
 	uint64_t ip;

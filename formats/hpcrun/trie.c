@@ -157,81 +157,6 @@ void hpcrun_sums_done(struct hpcrun_sums *s)
 	*s = (struct hpcrun_sums){.slots = NULL};
 }
 
-/*
- * ==== metrics ====
- * They merge by name: files may disagree on their periods and formats.
- */
-
-/*
- * The index of a metric's name, new or known, with `flags` added to its own. PM_NONE if out of
- * memory.
- */
-static uint32_t add_metric_name(struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags)
-{
-	n->names.arena = &n->arena;
-	uint32_t known = n->names.n, index = pm_strtab_add(&n->names, name);
-	if (index == PM_NONE)
-		return PM_NONE;
-	if (index < known) {
-		n->flags[index] |= flags;
-		return index;
-	}
-	if (pm_list_room(&n->flags, index, &n->room, sizeof(*n->flags)) < 0)
-		return PM_NONE;
-	n->flags[index] = flags;
-	return index;
-}
-
-double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits)
-{
-	double value = metric->real ? pm_f64_of_bits(bits) : (double)bits;
-	double cost = value * (double)metric->period;
-	return isfinite(cost) ? cost : NAN;
-}
-
-/* The two metrics of the group. */
-static int make_metrics(
-	struct pm_arena *arena, struct pm_metric *metrics, uint32_t group, struct pm_bytes name)
-{
-	struct pm_metric metric = {.id = 2 * group,
-		.group = group,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = pm_arena_copy(arena, name),
-		.scope = pm_bytes_of("exclusive")};
-	if (!metric.name.p)
-		return -ENOMEM;
-	metric.unit = hpcrun_metric_unit(metric.name);
-	metrics[metric.id] = metric;
-	metric.id++;
-	metric.role = PM_ROLE_INCLUSIVE;
-	metric.scope = pm_bytes_of("inclusive");
-	metrics[metric.id] = metric;
-	return 0;
-}
-
-int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
-	struct pm_metrics *ret, uint32_t **ret_groups)
-{
-	uint32_t n_groups = 0, count = 0;
-	for (uint32_t i = 0; i < n->names.n; i++)
-		count += n->flags[i] & HPCRUN_METRIC_USED;
-	uint32_t *groups = pm_arena_array(arena, (size_t)n->names.n + 1, sizeof(*groups));
-	struct pm_metric *metrics = pm_arena_array(arena, 2 * (size_t)count + 1, sizeof(*metrics));
-	int r = groups && metrics ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n->names.n && r == 0; i++) {
-		bool used = n->flags[i] & HPCRUN_METRIC_USED;
-		groups[i] = used ? n_groups++ : PM_NONE;
-		if (used)
-			r = make_metrics(arena, metrics, groups[i], n->names.items[i]);
-	}
-	*ret = (struct pm_metrics){.n = 2 * n_groups, .metrics = metrics};
-	*ret_groups = groups;
-	return r;
-}
-
 /* ==== nodes ==== */
 
 enum {
@@ -434,8 +359,7 @@ static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
 {
 	uint32_t *names = calloc(h->n_metrics + 1, sizeof(*names));
 	for (size_t i = 0; i < h->n_metrics && names; i++) {
-		names[i] = add_metric_name(&t->metrics, h->metrics[i].name,
-			h->metrics[i].moves ? HPCRUN_METRIC_MOVES : 0);
+		names[i] = hpcrun_metric_names_add(&t->metrics, &h->metrics[i]);
 		if (names[i] == UINT32_MAX) {
 			free(names);
 			names = NULL;
@@ -490,13 +414,7 @@ static int join_names(
 		if (modules[i] == UINT32_MAX)
 			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < from->metrics.names.n; i++) {
-		metrics[i] = add_metric_name(
-			&t->metrics, from->metrics.names.items[i], from->metrics.flags[i]);
-		if (metrics[i] == UINT32_MAX)
-			return -ENOMEM;
-	}
-	return 0;
+	return hpcrun_metric_names_join(&t->metrics, &from->metrics, metrics);
 }
 
 int hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from)
@@ -529,9 +447,7 @@ void hpcrun_trie_settle(struct hpcrun_trie *t)
 void hpcrun_trie_done(struct hpcrun_trie *t)
 {
 	hpcrun_trie_settle(t);
-	pm_strtab_done(&t->metrics.names);
-	pm_arena_done(&t->metrics.arena);
-	free(t->metrics.flags);
+	hpcrun_metric_names_done(&t->metrics);
 	pm_strtab_done(&t->modules);
 	pm_arena_done(&t->arena);
 	free(t->nodes);

@@ -25,12 +25,17 @@ def text(s):
     return pack(">I", len(s)) + s.encode()
 
 
-def measurement(n_nodes, n_metrics, values, chain=False):
-    """A profile of release 4.00: nodes below one root, or each below the one before; values: {node: {metric: value}}."""
+def measurement(n_nodes, n_metrics, values, chain=False, formulas=()):
+    """A profile of release 4.00: nodes below one root, or each below the one before; values: {node: {metric: value}};
+    formulas: {metric: (show, formula)}."""
+    formulas = dict(formulas)
+    show = lambda i: formulas.get(i, (1, ""))[0]
+    formula = lambda i: formulas.get(i, (1, ""))[1]
     parent = (lambda i: 12 + 2 * (i - 1)) if chain else (lambda i: 12)
     nodes = b"".join(pack(">IIHQB", 12 + 2 * i, parent(i) if i else 0, 1 if i else 0,
                           0x1000 + 16 * i if i else 0x5E5072696D617279, 0) for i in range(n_nodes))
-    metrics = b"".join(text(f"m{i}") + text("") + bytes([1, 0, 1, 0, 0, 0, 1] + [0] * 9) + pack(">Q", 1) + text("") * 2 + b"\0" * 20
+    metrics = b"".join(text(f"m{i}") + text("") + bytes([1, 0, 1, 0, 0, 0, show(i)] + [0] * 9) + pack(">Q", 1) +
+                       text(formula(i)) + text("%6.0f") + b"\0" * 20
                        for i in range(n_metrics))
     cells = b"".join(pack(">QH", v, m) for node in sorted(values) for m, v in sorted(values[node].items()))
     at, places = 0, b""
@@ -71,6 +76,39 @@ def each(n):
     return {m: 5 for m in range(n)}
 
 
+def test_formulas(folder):
+    """Metrics that the file defines by formulas are columns; those that only serve them are not."""
+    path = os.path.join(folder, "formulas.hpcrun")
+    values = {1: {0: 640, 1: 20, 2: 5, 8: 1}, 2: {0: 60, 1: 3}, 3: {8: 7}}
+    formulas = {0: (4, ""), 3: (3, "#0/#1"), 4: (1, "min(100, max(0, 100*#1/#2))"), 5: (2, "(#1/#1) + (#2/#1)"),
+                6: (1, "#0/#9"), 7: (1, "#0/#77"), 8: (1, ""), 10: (1, "#0 +"), 11: (1, "$0*#1"), 12: (1, "#1 # 2")}
+    with open(path, "wb") as f:
+        f.write(measurement(4, 13, values, formulas=formulas))
+    rows = list(csv.DictReader(io.StringIO(cat(path, "contexts.csv")[0])))
+    assert "m0_excl" not in rows[0] and "m0_incl" not in rows[0] and "m6_excl" not in rows[0], list(rows[0])
+    cells = lambda row: [row[c] for c in ("m3_excl", "m4_excl", "m4_incl", "m5_incl")]
+    assert "m3_incl" not in rows[0] and "m5_excl" not in rows[0], list(rows[0])
+    by_cost = {row["m1_excl"]: cells(row) for row in rows}
+    # Below the root: own costs of the two nodes; the root has their sums alone.
+    assert by_cost["20"] == ["32", "100", "100", "1.25"], by_cost
+    assert by_cost["3"] == ["20", "", "", ""], by_cost
+    root = next(row for row in rows if row["m1_incl"] == "23")
+    assert cells(root) == ["", "", "100", repr(1 + 5 / 23)], root
+    said = cat(path, "damage.csv")[0]
+    for name, why in (("m7", "none that can be computed"), ("m10", "none that can be computed"), ("m11", "none that can be computed"),
+                      ("m12", "none that can be computed")):
+        assert f"metric {name}: its formula is {why}" in said, said
+    assert said.count("metric m") == 4, said
+    many = "#1+" * 1500 + "#1"
+    with open(path, "wb") as f:
+        f.write(measurement(2, 1200, {1: {1: 1}}, formulas={**{i: (1, "#1") for i in range(2, 1200)}, 5: (1, many)}))
+    said = cat(path, "damage.csv")[0]
+    assert said.count("more than 1000 metrics with formulas") == 1, said
+    assert "metric m5: its formula" in said, said
+    everything = subprocess.run([*PROFMOUNT, "-o", "symbols=no,metrics=all", "--cat", path, "contexts.csv"], capture_output=True, check=False)
+    assert b"m1_excl" in everything.stdout, everything
+
+
 def test_limits(folder):
     n = 2000
     refused(folder, "deep.hpcrun", measurement(n, n, {n - 1: each(n)}, chain=True), "contexts.csv",
@@ -102,9 +140,10 @@ def test_spreads(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="profmount-test-") as scratch:
+    test_formulas(scratch)
     test_limits(scratch)
     test_spreads(scratch)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
 if not EMULATOR and "ASAN_OPTIONS" not in os.environ:
     assert peak < MOST_MEMORY, f"{peak:,} bytes of memory at the peak"
-print("2 passed, 0 failed")
+print("3 passed, 0 failed")
