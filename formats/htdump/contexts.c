@@ -184,8 +184,11 @@ static int labels_sum(struct builder *b)
 	struct htd_calls *c = b->c;
 	const struct pm_tree *tree = c->tree;
 	uint32_t *label_of = calloc((size_t)tree->n_frames + 1, sizeof(*label_of));
-	if (!label_of)
+	c->of_labels = calloc(c->n_labels * 2 * c->wanted->n + 1, sizeof(*c->of_labels));
+	if (!label_of || !c->of_labels) {
+		free(label_of);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < c->n_labels; i++)
 		if (c->by_label[i].frame != HTD_NONE)
 			label_of[c->by_label[i].frame] = i;
@@ -199,6 +202,8 @@ static int labels_sum(struct builder *b)
 		l->max = extent->max > l->max ? extent->max : l->max;
 		l->calls += sum.calls;
 		l->excl += sum.excl;
+		if (c->wanted->n)
+			htd_amounts_of_label(c, label_of[tree->frame[i]], i, l->open == 0);
 		l->incl += l->open++ ? 0 : sum.incl;
 	}
 	free(label_of);
@@ -311,6 +316,7 @@ void htd_calls_done(struct htd_calls *c)
 		htd_lane_done(&c->lanes[i]);
 	free(c->lanes);
 	free(c->by_label);
+	free(c->of_labels);
 	free(c->ranked);
 	pm_durations_done(&c->durations);
 	htd_labels_done(&c->labels);

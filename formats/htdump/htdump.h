@@ -159,6 +159,7 @@ struct htd_wanted {
 	uint32_t n;
 	struct pm_strtab names;
 	struct pm_metrics metrics; /* of calls, then inclusive and own of each field */
+	const char **columns;      /* the names of the latter in labels.csv */
 	struct pm_arena arena;
 };
 
@@ -192,6 +193,9 @@ void htd_wanted_done(struct htd_wanted *w);
 int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, const char *file,
 	struct pm_error *err);
 
+/* A cell; empty if nothing is known. */
+struct pm_cell htd_amount_cell(const struct htd_amount *a);
+
 /* Beyond 64 bits, and with a real number, it becomes a double. */
 void htd_amount_add(struct htd_amount *to, const struct htd_amount *more);
 
@@ -207,6 +211,9 @@ int htd_amounts_take(
 
 /* Once the tree and the costs of calls are frozen: fills `all`. 0 or -ENOMEM. */
 int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index);
+
+/* Adds the sums of a context to those of its label; inclusive ones if it is `outermost`. */
+void htd_amounts_of_label(struct htd_calls *c, uint32_t label, uint32_t context, bool outermost);
 
 /* As run_costs of pm_profile_ops. */
 int64_t htd_all_of_run(
@@ -321,7 +328,9 @@ struct htd_calls {
 	const struct htd_wanted *wanted;
 	struct htd_path_amount *amounts; /* while building */
 	size_t n_amounts, amount_room;
-	struct pm_costs all;  /* if anything is wanted: those of calls, too */
+	struct pm_costs all; /* if anything is wanted: those of calls, too */
+	/* By label: inclusive (of outermost instances) and own sums of each field. */
+	struct htd_amount *of_labels;
 	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
 
@@ -377,6 +386,8 @@ struct htd_counter {
 
 #define HTD_N_FACTS 6
 
+enum { HTD_LABEL_COLUMNS = 11 }; /* of labels.csv, without those of -o values */
+
 struct htd_opened {
 	struct pm_watch watch;
 	struct pm_input input;
@@ -390,6 +401,7 @@ struct htd_opened {
 	size_t n_counters, counter_room;
 	struct pm_threads threads;
 	struct pm_named_doc documents[4];
+	const char *label_columns[HTD_LABEL_COLUMNS + 2 * PM_LIMIT_COUNTER_FIELDS];
 	struct pm_collection collections[2];
 	struct pm_lazy scan_lazy, several_lazy, calls_lazy, children_lazy, facts_lazy, damage_lazy,
 		percentiles_lazy, series_lazy;

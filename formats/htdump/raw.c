@@ -159,8 +159,9 @@ static const struct pm_table_type events_type = {
 
 /* ---- labels.csv: a row's position is the label's rank ---- */
 
-static const char *const label_columns[] = {"calls", "time_ns_incl", "time_ns_excl", "time_ns_min",
-	"time_ns_max", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "max_ns", "label"};
+static const char *const label_columns[HTD_LABEL_COLUMNS] = {"calls", "time_ns_incl",
+	"time_ns_excl", "time_ns_min", "time_ns_max", "p50_ns", "p90_ns", "p95_ns", "p99_ns",
+	"max_ns", "label"};
 
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
@@ -195,7 +196,10 @@ static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[7] = pm_cell_u64(found->p95_ns);
 	cells[8] = pm_cell_u64(found->p99_ns);
 	cells[9] = pm_cell_u64(l->max);
-	cells[10] = pm_cell_text(htd_labels_text(&c->labels, label));
+	uint32_t n = 2 * c->wanted->n;
+	for (uint32_t i = 0; i < n; i++)
+		cells[10 + i] = htd_amount_cell(&c->of_labels[(size_t)label * n + i]);
+	cells[10 + n] = pm_cell_text(htd_labels_text(&c->labels, label));
 	return 1;
 }
 
@@ -217,7 +221,14 @@ static struct pm_named_doc document(const struct htd_opened *src, const char *pa
 
 void htd_raw_documents(struct htd_opened *src)
 {
-	src->documents[0] = document(src, "labels.csv", &labels_type, COLUMNS(label_columns));
+	uint32_t n_wanted = 2 * src->wanted.n, last = HTD_LABEL_COLUMNS - 1;
+	memcpy(src->label_columns, label_columns, last * sizeof(*label_columns));
+	if (n_wanted)
+		memcpy(src->label_columns + last, src->wanted.columns,
+			n_wanted * sizeof(*label_columns));
+	src->label_columns[last + n_wanted] = label_columns[last];
+	src->documents[0] =
+		document(src, "labels.csv", &labels_type, src->label_columns, last + n_wanted + 1);
 	src->documents[1] = document(src, "raw/classes.csv", &klasses_type, COLUMNS(klass_columns));
 	src->documents[2] = document(src, "raw/fields.csv", &fields_type, COLUMNS(field_columns));
 	src->documents[3] = document(src, "raw/events.csv", &events_type, COLUMNS(event_columns));

@@ -10,10 +10,16 @@
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/search.h"
+#include "formats/common/slug.h"
 #include "formats/common/work.h"
 #include "formats/htdump/htdump.h"
 
-enum { METRICS_OF_FIELD = 2, MOST_SHOWN = 32, BATCH = 3 * 256 };
+enum {
+	METRICS_OF_FIELD = 2, /* inclusive, own */
+	MOST_METRICS = PM_CALLS_N_METRICS + METRICS_OF_FIELD * PM_LIMIT_COUNTER_FIELDS,
+	MOST_SHOWN = 32,
+	BATCH = 3 * 256,
+};
 
 /* ---- what is asked for ---- */
 
@@ -26,7 +32,10 @@ int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *e
 	w->n = w->names.n;
 	uint32_t n_metrics = PM_CALLS_N_METRICS + METRICS_OF_FIELD * w->n;
 	struct pm_metric *list = pm_arena_array(&w->arena, n_metrics, sizeof(*list));
-	if (!list)
+	w->columns =
+		pm_arena_array(&w->arena, METRICS_OF_FIELD * (size_t)w->n, sizeof(*w->columns));
+	struct pm_text text = {.p = NULL};
+	if (!list || !w->columns)
 		return pm_error_plain(err, -ENOMEM);
 	memcpy(list, pm_callcosts_metrics.metrics, PM_CALLS_N_METRICS * sizeof(*list));
 	for (uint32_t i = PM_CALLS_N_METRICS; i < n_metrics; i++) {
@@ -40,9 +49,16 @@ int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *e
 			.has_values = true,
 			.name = w->names.items[field],
 			.scope = pm_bytes_of(own ? "exclusive" : "inclusive")};
+		struct pm_bytes slug = pm_metric_slug(&text, &list[i]);
+		const char *column = pm_arena_printf(&w->arena, "%.*s%s", (int)slug.len,
+			(const char *)slug.p, own ? "_excl" : "_incl");
+		w->columns[i - PM_CALLS_N_METRICS] = column;
+		text.failed |= !column;
 	}
 	w->metrics = (struct pm_metrics){.n = n_metrics, .metrics = list};
-	return 0;
+	r = text.failed ? pm_error_plain(err, -ENOMEM) : 0;
+	pm_text_done(&text);
+	return r;
 }
 
 void htd_wanted_done(struct htd_wanted *w)
@@ -103,6 +119,11 @@ void htd_amount_add(struct htd_amount *to, const struct htd_amount *more)
 	}
 	to->f = (to->real ? to->f : (double)to->i) + (more->real ? more->f : (double)more->i);
 	to->real = true;
+}
+
+struct pm_cell htd_amount_cell(const struct htd_amount *a)
+{
+	return !a->known ? pm_cell_empty() : a->real ? pm_cell_f64(a->f) : pm_cell_i64(a->i);
 }
 
 static struct htd_amount amount_of(const struct pm_cell *cell)
@@ -293,13 +314,11 @@ int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index)
 
 /* ---- reading ---- */
 
-int64_t htd_all_of_run(
-	const struct htd_calls *c, uint32_t context, struct pm_value *ret, size_t room)
+/* Of a context on all threads: by metric. */
+static void sum_up(const struct htd_calls *c, uint32_t context, struct htd_amount *sums)
 {
-	struct htd_amount sums[PM_CALLS_N_METRICS + METRICS_OF_FIELD * PM_LIMIT_COUNTER_FIELDS];
 	struct pm_value batch[64];
 	uint32_t n_metrics = c->wanted->metrics.n;
-	size_t filled = 0;
 	int64_t n;
 	memset(sums, 0, n_metrics * sizeof(*sums));
 	for (uint64_t at = 0; (n = pm_costs_of_context(&c->all, context, at, batch, 64)) > 0;
@@ -312,6 +331,24 @@ int64_t htd_all_of_run(
 				more.i = batch[i].i;
 			htd_amount_add(&sums[batch[i].metric], &more);
 		}
+}
+
+void htd_amounts_of_label(struct htd_calls *c, uint32_t label, uint32_t context, bool outermost)
+{
+	struct htd_amount sums[MOST_METRICS];
+	uint32_t n = METRICS_OF_FIELD * c->wanted->n;
+	sum_up(c, context, sums);
+	for (uint32_t k = outermost ? 0 : 1; k < n; k += outermost ? 1 : METRICS_OF_FIELD)
+		htd_amount_add(&c->of_labels[(size_t)label * n + k], &sums[PM_CALLS_N_METRICS + k]);
+}
+
+int64_t htd_all_of_run(
+	const struct htd_calls *c, uint32_t context, struct pm_value *ret, size_t room)
+{
+	struct htd_amount sums[MOST_METRICS];
+	uint32_t n_metrics = c->wanted->metrics.n;
+	size_t filled = 0;
+	sum_up(c, context, sums);
 	for (uint32_t i = 0; i < n_metrics && filled < room; i++)
 		if (sums[i].known) {
 			struct pm_value *v = &ret[filled++];

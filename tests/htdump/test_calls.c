@@ -542,6 +542,10 @@ static void test_numbers_of_calls_are_quantities(void **state)
 		pm_text_char(&text, '\0');
 		assert_string_equal(text.p, of_thread[i]);
 	}
+	/* By label; `read` in `read` counts once. */
+	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|100|100|100|100|100|4||1.75||root");
+	assert_row(&p, "labels.csv", 1,
+		"5|35|35|5|20|5|20|20|20|20|9.22337e+18|9.22337e+18|1.75|1.75|read");
 	assert_null(stream_drain(&p));
 	stream_close(&p);
 	assert_int_equal(stream_open_values(w.p, w.len, "bytes,size", &p, &err), -EINVAL);
