@@ -75,7 +75,7 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 /* Two files for each quantity with costs. 0 or -ENOMEM. */
 static int list_exports(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
 {
-	for (uint32_t i = 0; i < k->n_quantities; i++) {
+	for (uint32_t i = 0; i < k->n_shown_quantities; i++) {
 		const char *export = pmfs_quantity_cost(k, i)->export;
 		if (!pmfs_quantity_is_shown(k, i))
 			continue;
@@ -100,7 +100,7 @@ static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which,
 	int r = pmfs_compare_costs(c, &k, err);
 	if (r < 0)
 		return r;
-	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_quantities;
+	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_shown_quantities;
 	struct documents *d = calloc(1, sizeof(*d));
 	if (d)
 		d->docs = calloc(most, sizeof(*d->docs));

@@ -244,13 +244,13 @@ int pmfs_compare_header(struct pmfs_costs *costs, enum pmfs_compare_part which)
 {
 	struct header h = {.arena = &costs->arena};
 	h.names = pm_arena_array(h.arena,
-		(size_t)costs->n * MOST_OF_COST + (size_t)costs->n_derived * PMFS_DERIVED_CELLS +
-			MOST_AROUND,
+		(size_t)costs->n_shown * MOST_OF_COST +
+			(size_t)costs->n_derived * PMFS_DERIVED_CELLS + MOST_AROUND,
 		sizeof(char *));
 	int r = h.names ? 0 : -ENOMEM;
 	for (const char *const *name = around[which].before; r == 0 && *name; name++)
 		h.names[h.n++] = *name;
-	for (uint32_t i = 0; r == 0 && i < costs->n; i++)
+	for (uint32_t i = 0; r == 0 && i < costs->n_shown; i++)
 		r = add_cost(&h, costs, &costs->costs[i]);
 	for (uint32_t i = 0; r == 0 && i < costs->n_derived; i++) {
 		static const char *const ends[PMFS_DERIVED_CELLS] = {
@@ -360,6 +360,7 @@ static int fill_cost(struct building *b, const struct pmfs_column *column, struc
 		.export = copy(b, column->export),
 		.export_scale = column->export_scale,
 		.role = column->role,
+		.hidden = true,
 		.metric = pm_arena_copy(&b->costs->arena, metric->name),
 		.unit = pm_arena_copy(&b->costs->arena, metric->unit),
 	};
@@ -383,6 +384,7 @@ static int add_column(
 		k->n++;
 	}
 	k->costs[at].n_having[side]++;
+	k->costs[at].hidden &= column->hidden;
 	*ret = at;
 	return 0;
 }
@@ -416,11 +418,11 @@ static int add_derived(struct building *b, const struct pmfs_compared_run *run,
 		if (ops[i].kind != PM_OP_NAME)
 			continue;
 		uint32_t leaf = ops[i].leaf, of = PM_NONE;
-		if (leaf < c->n_shown)
+		if (leaf < c->n)
 			of = run->cost[leaf];
-		else if (leaf >= c->n)
+		else
 			of = find_derived(k, c->derived[leaf - c->n].name) | PMFS_LEAF_DERIVED;
-		if (of == PM_NONE) /* hidden columns are no costs of a comparison */
+		if (of == PM_NONE)
 			return 0;
 		ops[i].leaf = of;
 	}
@@ -455,10 +457,10 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 	if (r < 0 || (r = pmfs_compare_gpu_table(m, &gpu, err)) < 0)
 		return r;
 	run->cost = pm_arena_array(&b->costs->arena, columns->n + 1, sizeof(*run->cost));
-	run->n_columns = columns->n_shown;
+	run->n_columns = columns->n;
 	if (!run->cost)
 		return pmfs_compare_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < columns->n_shown; i++)
+	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
 		r = add_column(b, &columns->columns[i], run->side, &run->cost[i]);
 	for (uint32_t i = 0; r == 0 && i < columns->n_derived && !b->costs->shares; i++)
 		r = add_derived(b, run, columns, &columns->derived[i]);
@@ -504,7 +506,7 @@ static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm
 
 static bool on_both_sides(const struct pmfs_cost *cost)
 {
-	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
+	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER] && !cost->hidden;
 }
 
 /* A mean over repetitions would count those that lack the quantity as 0. */
@@ -533,16 +535,43 @@ static int by_quantity(const void *a, const void *b)
 	return *x < *y ? -1 : 1;
 }
 
+/* The leading quantity becomes number 0; hidden ones, and their costs, come last. */
+static int number_quantities(struct pmfs_costs *k)
+{
+	uint32_t lead = leading(k), n = 0;
+	uint32_t *number = malloc(((size_t)k->n_quantities + 1) * sizeof(*number));
+	bool *shown = calloc((size_t)k->n_quantities + 1, sizeof(*shown));
+	for (uint32_t i = 0; number && shown && i < k->n; i++)
+		shown[k->costs[i].quantity] |= !k->costs[i].hidden;
+	if (number && shown && k->n > 0)
+		number[lead] = n++;
+	for (unsigned pass = 0; number && shown && pass < 2; pass++) {
+		for (uint32_t i = 0; i < k->n_quantities; i++)
+			if (i != lead && shown[i] == (pass == 0))
+				number[i] = n++;
+		if (pass == 0)
+			k->n_shown_quantities = n;
+	}
+	for (uint32_t i = 0; number && shown && i < k->n; i++) {
+		struct pmfs_cost *cost = &k->costs[i];
+		cost->hidden = !shown[cost->quantity];
+		cost->quantity = number[cost->quantity];
+		k->n_shown += !cost->hidden;
+	}
+	int r = number && shown ? 0 : -ENOMEM;
+	free(number);
+	free(shown);
+	return r;
+}
+
 /* Columns of a quantity are adjacent; the leading one has index 0. */
 static int put_in_order(struct pmfs_costs *k)
 {
 	struct pmfs_cost **order = malloc(((size_t)k->n + 1) * sizeof(struct pmfs_cost *));
-	uint32_t *place = malloc(((size_t)k->n + 1) * sizeof(*place)), lead = leading(k);
+	uint32_t *place = malloc(((size_t)k->n + 1) * sizeof(*place));
 	struct pmfs_cost *sorted = malloc(((size_t)k->n + 1) * sizeof(*sorted));
-	bool good = order && place && sorted;
+	bool good = order && place && sorted && number_quantities(k) == 0;
 	for (uint32_t i = 0; good && i < k->n; i++) {
-		uint32_t *quantity = &k->costs[i].quantity;
-		*quantity = *quantity == lead ? 0 : *quantity < lead ? *quantity + 1 : *quantity;
 		order[i] = &k->costs[i];
 		k->in_common |= on_both_sides(&k->costs[i]);
 	}

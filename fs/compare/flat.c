@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "formats/common/list.h"
-#include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
+#include "fs/views/sums/rollups.h"
 
 /* A row in a run: spellings; those of callers are two, of which the first may be PM_NONE. */
 struct row_key {
@@ -142,7 +143,7 @@ static int joining_check(
 {
 	const struct pmfs_columns *columns;
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r == 0 && columns->n_shown != j->costs->runs[run].n_columns)
+	if (r == 0 && columns->n != j->costs->runs[run].n_columns)
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	return r;
 }
@@ -336,7 +337,45 @@ static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, s
 	return r;
 }
 
-/* ---- modules, files, categories, GPUs: from a table whose last column is the name ---- */
+/* ---- modules, files, categories: rows with a name ---- */
+
+/* The numbers are by column of the run's model. */
+static int add_named(
+	struct joining *j, uint32_t run, struct pm_bytes name, const pm_number *numbers)
+{
+	const struct pm_bytes none = pm_bytes_of("");
+	struct pm_bytes text[3] = {none, none, none};
+	uint32_t spelling;
+	text[text_place(j->which)] = name;
+	return pm_work_cancelled() ||
+			pmfs_match_add(&j->joined->match, j->costs->runs[run].side, run, text,
+				&spelling) < 0
+		? -ENOMEM
+		: joining_add(j, run, spelling, PM_NONE, numbers);
+}
+
+static int read_categories(
+	struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_category_sums *s = NULL;
+	int r = pmfs_category_sums(m, &s, err);
+	for (uint32_t i = 0; r == 0 && s && i < s->n; i++)
+		r = add_named(j, run, pmfs_category_name((enum pmfs_category)s->order[i]),
+			s->cells + (size_t)s->order[i] * s->columns->n);
+	return r;
+}
+
+static int read_rollup(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_rollup *u;
+	int r = j->which == PMFS_COMPARE_FILES ? pmfs_files(m, &u, err) : pmfs_modules(m, &u, err);
+	for (uint32_t i = 0; r == 0 && i < u->sums.n; i++)
+		r = add_named(j, run, u->names.items[u->order[i]],
+			u->sums.cells + (size_t)u->order[i] * u->sums.columns->n);
+	return r;
+}
+
+/* ---- GPUs: from a table whose last column is the name ---- */
 
 uint32_t pmfs_table_column(const struct pm_table *table, const char *name)
 {
@@ -355,8 +394,8 @@ static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *
 	struct pm_bytes text[3] = {none, none, none};
 	uint32_t spelling;
 	if (name->kind == PM_CELL_TEXT)
-		text[text_place(j->which)] = name->text;
-	for (unsigned i = 1; i < 3 && j->which == PMFS_COMPARE_GPU; i++)
+		text[0] = name->text;
+	for (unsigned i = 1; i < 3; i++)
 		if (key[i] != PM_NONE && cells[key[i]].kind == PM_CELL_TEXT)
 			text[i] = cells[key[i]].text;
 	for (uint32_t i = 0; i < of->n_columns; i++)
@@ -387,19 +426,7 @@ static int read_table(
 	free(cells);
 	free(places);
 	free(numbers);
-	pmfs_match_run_ends(&j->joined->match);
 	return r;
-}
-
-static int table_of(enum pmfs_compare_part which, struct pmfs_model *m, struct pm_table *ret,
-	struct pm_error *err)
-{
-	if (which == PMFS_COMPARE_GPU)
-		return pmfs_compare_gpu_table(m, ret, err);
-	pmfs_table_fn *table = which == PMFS_COMPARE_MODULES ? pmfs_modules_table
-		: which == PMFS_COMPARE_FILES                ? pmfs_files_table
-							     : pmfs_categories_table;
-	return table(m, 0, ret, err);
 }
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
@@ -407,13 +434,20 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	struct joining *j = self;
 	struct pm_table table;
 	int r = j->which == PMFS_COMPARE_GPU ? 0 : joining_check(j, run, m, err);
+	if (r == 0 && j->which != PMFS_COMPARE_CALLERS)
+		r = pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err);
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 	if (j->which == PMFS_COMPARE_CALLERS)
 		r = read_callers(j, run, m, err);
-	else if ((r = table_of(j->which, m, &table, err)) == 0 &&
-		(r = pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err)) == 0)
+	else if (j->which == PMFS_COMPARE_CATEGORIES)
+		r = read_categories(j, run, m, err);
+	else if (j->which != PMFS_COMPARE_GPU)
+		r = read_rollup(j, run, m, err);
+	else if ((r = pmfs_compare_gpu_table(m, &table, err)) == 0)
 		r = read_table(j, run, &table, err);
+	if (j->which != PMFS_COMPARE_CALLERS)
+		pmfs_match_run_ends(&j->joined->match);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }
 
@@ -422,11 +456,18 @@ static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct joining *j = self;
 	const struct pmfs_calls *calls;
+	const struct pmfs_category_sums *sums;
+	const struct pmfs_rollup *rollup;
 	struct pm_rows rows = {.table = NULL};
 	struct pm_table table;
 	if (j->which == PMFS_COMPARE_CALLERS)
 		return pmfs_calls(m, &calls, err);
-	int r = table_of(j->which, m, &table, err);
+	if (j->which == PMFS_COMPARE_CATEGORIES)
+		return pmfs_category_sums(m, &sums, err);
+	if (j->which != PMFS_COMPARE_GPU)
+		return j->which == PMFS_COMPARE_FILES ? pmfs_files(m, &rollup, err)
+						      : pmfs_modules(m, &rollup, err);
+	int r = pmfs_compare_gpu_table(m, &table, err);
 	struct pm_cell *cells = r < 0 ? NULL : malloc((table.n_columns + 1) * sizeof(*cells));
 	if (cells && (r = pm_rows_start(&rows, &table, 0, err)) == 0)
 		r = pm_rows_next(&rows, cells, err);

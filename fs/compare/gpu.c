@@ -131,7 +131,7 @@ static int fill(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *e
 			k->costs[i].has[side] = k->n_good[side] > 0 &&
 				k->costs[i].n_having[side] == k->n_good[side];
 	bool bytes = k->whole[PMFS_BASE][BYTES].mean > 0 || k->whole[PMFS_OTHER][BYTES].mean > 0;
-	k->n = k->n_quantities = bytes ? N_COSTS : N_COSTS - 1;
+	k->n = k->n_quantities = k->n_shown = k->n_shown_quantities = bytes ? N_COSTS : N_COSTS - 1;
 	for (uint32_t i = 0; i < k->n_runs; i++)
 		k->runs[i].n_columns = k->n;
 	k->own = TIME;

@@ -17,6 +17,7 @@ struct pmfs_cost {
 	enum pm_role role;
 	uint32_t quantity; /* equal for columns with the same stem; 0 for the primary one */
 	struct pm_bytes metric, unit;
+	bool hidden; /* only an input of derived columns, in all runs: no table shows it */
 	uint32_t n_having[PMFS_N_SIDES]; /* runs */
 	bool has[PMFS_N_SIDES];          /* each run of the side has it, so there is a mean */
 };
@@ -57,6 +58,7 @@ enum pmfs_compare_part {
 /* The columns of a comparison, by quantity: those of the primary one, which is 0, first. */
 struct pmfs_costs {
 	uint32_t n, n_quantities;
+	uint32_t n_shown, n_shown_quantities; /* of them; hidden ones come last */
 	struct pmfs_cost *costs;
 	uint32_t n_derived; /* none if tables have shares, which formulas are not of */
 	struct pmfs_compared_derived *derived;

@@ -144,7 +144,7 @@ static void choose_own(struct pmfs_joined *j)
 	j->own = k->own;
 	if (k->own == PM_NONE || has_values(j, k->own))
 		return;
-	for (uint32_t i = 0; i < k->n && j->own == k->own; i++)
+	for (uint32_t i = 0; i < k->n_shown && j->own == k->own; i++)
 		if (pm_bytes_equal(k->costs[i].unit, k->costs[k->own].unit) && has_values(j, i))
 			j->own = i;
 }

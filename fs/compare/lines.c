@@ -294,8 +294,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	const struct pmfs_lines *l;
 	int r = pmfs_lines(m, &l, err);
 	if (r == 0 &&
-		(l->columns->n_shown != j->costs->runs[run].n_columns ||
-			l->identity->n != j->n_of[run]))
+		(l->columns->n != j->costs->runs[run].n_columns || l->identity->n != j->n_of[run]))
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	if (r == 0)
 		r = pmfs_compare_evals(&j->files, m, j->functions->exact, err);

@@ -297,7 +297,7 @@ static int read_quantity(
 /* The first quantity with costs, or PM_NONE. */
 static uint32_t first_quantity(const struct pmfs_costs *k)
 {
-	for (uint32_t i = 0; i < k->n_quantities; i++)
+	for (uint32_t i = 0; i < k->n_shown_quantities; i++)
 		if (pmfs_quantity_is_shown(k, i))
 			return i;
 	return PM_NONE;
@@ -425,7 +425,7 @@ static int add_quantities(struct drawing *first, struct pmfs_compare *c,
 {
 	int r = 0;
 	add_quantity(first, page, quantity);
-	for (uint32_t i = quantity + 1; r == 0 && i < first->costs->n_quantities; i++) {
+	for (uint32_t i = quantity + 1; r == 0 && i < first->costs->n_shown_quantities; i++) {
 		struct drawing d = {.compare = c, .costs = first->costs};
 		if (!pmfs_quantity_is_shown(first->costs, i))
 			continue;

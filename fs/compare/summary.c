@@ -190,7 +190,7 @@ static void add_totals(struct pm_text *out, const struct pmfs_costs *k)
 {
 	uint32_t last = PM_NONE, shown = 0;
 	pm_text_str(out, "\nwhole                               base           value     change\n");
-	for (uint32_t i = 0; i < k->n && shown < MOST_TOTALS; i++) {
+	for (uint32_t i = 0; i < k->n_shown && shown < MOST_TOTALS; i++) {
 		const struct pmfs_cost *cost = &k->costs[i];
 		struct pmfs_column column = {
 			.export = cost->export, .export_scale = cost->export_scale};

@@ -80,7 +80,7 @@ static struct pm_bytes matched_of(const struct pmfs_joined_row *row)
 
 static struct pm_cell *cost_cells(const struct pmfs_joined *j, uint32_t row, struct pm_cell *cells)
 {
-	for (uint32_t i = 0; i < j->costs->n; i++) {
+	for (uint32_t i = 0; i < j->costs->n_shown; i++) {
 		struct pmfs_pair pair;
 		for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 			struct pmfs_sample s = pmfs_joined_sample(j, row, i, side);
@@ -195,7 +195,7 @@ static int derived_total(const struct pmfs_costs *k, struct pm_rows *rows, struc
 	struct pm_error *err)
 {
 	const pm_number *const totals[PMFS_N_SIDES] = {NULL};
-	uint64_t i = rows->at - k->n_quantities;
+	uint64_t i = rows->at - k->n_shown_quantities;
 	while (i > 0 && i < k->n_derived && strcmp(k->derived[i - 1].base, k->derived[i].base) == 0)
 		i++;
 	if (i >= k->n_derived)
@@ -206,7 +206,7 @@ static int derived_total(const struct pmfs_costs *k, struct pm_rows *rows, struc
 	pmfs_compared_derived_cells(k, totals, all);
 	const struct pm_cell *of = all + i * PMFS_DERIVED_CELLS;
 	bool repeated = pmfs_compare_repeated(k);
-	rows->row = k->n_quantities + i;
+	rows->row = k->n_shown_quantities + i;
 	rows->at = rows->row + 1;
 	for (uint32_t column = 0; column < rows->table->n_columns; column++)
 		pm_set_empty(&cells[column]);
@@ -223,7 +223,7 @@ static int totals_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 {
 	const struct pmfs_costs *k;
 	int r = pmfs_compare_costs(pmfs_compare_of(rows->table->self), &k, err);
-	if (r < 0 || rows->at >= k->n_quantities)
+	if (r < 0 || rows->at >= k->n_shown_quantities)
 		return r < 0 ? r : derived_total(k, rows, cells, err);
 	uint32_t quantity = (uint32_t)rows->at;
 	const struct pmfs_sample *base = &k->whole[PMFS_BASE][quantity];

@@ -239,7 +239,7 @@ static int fold(struct folded *f, const struct pmfs_frames *frames, const struct
 	int r = pmfs_model_tree(m, &tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
 		return r;
-	if (tree->n_frames != frames->n_of[run] || columns->n_shown != g.run->n_columns)
+	if (tree->n_frames != frames->n_of[run] || columns->n != g.run->n_columns)
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	g.repetition = f->n_runs++;
 	g.cells = malloc(((size_t)columns->n + 1) * sizeof(*g.cells));
@@ -771,7 +771,7 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 	pmfs_set_known(
 		cells++, u->tree.parent[i] == PM_NONE ? 0 : u->tree.parent[i] + (uint64_t)1, 0);
 	pm_set_u64(cells++, u->tree.depth[i]);
-	for (uint32_t k = 0; k < u->costs->n; k++) {
+	for (uint32_t k = 0; k < u->costs->n_shown; k++) {
 		struct pmfs_pair pair = union_pair(u, i, k);
 		cells = pmfs_pair_cells(u->costs, k, &pair, cells);
 	}

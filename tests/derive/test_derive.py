@@ -342,9 +342,28 @@ class OfDatabases(unittest.TestCase):
         path = self.database(YAML)
         done = run("--cat", "a=" + path, "b=" + SAMPLE, "--", "compare/b/functions.csv")
         header = done.split("\n", maxsplit=1)[0]
-        self.assertNotIn("ghz", header)  # a comparison has the costs that tables show
+        self.assertIn("ghz_excl_base", header)
+        self.assertIn("papi_tot_cyc_excl_base", header)  # one of them shows it
         self.assertIn("least_excl_base", header)
         self.assertIn("ghz_excl", run("--cat", "a=" + path, "b=" + SAMPLE, "--", "runs/run=a/functions.csv").split("\n", maxsplit=1)[0])
+
+    def test_inputs_without_columns_in_comparisons(self):
+        path, other = self.database(YAML), self.database(YAML)
+        for name, key in (("functions", "name"), ("lines", "line"), ("modules", "module"), ("files", "file"), ("categories", "category"),
+                          ("contexts", "name"), ("callers", "callee")):
+            rows = list(csv.DictReader(io.StringIO(run("--cat", "a=" + path, "b=" + other, "--", f"compare/b/{name}.csv"))))
+            plain = sorted(r["ghz_incl"] for r in table(path, name + ".csv"))
+            self.assertEqual([column for column in rows[0] if "papi_tot_cyc" in column], [])
+            self.assertTrue(any(r["ghz_incl_base"] for r in rows), name)
+            if name not in ("contexts", "lines"):  # others have rows of their own
+                self.assertEqual(sorted(r["ghz_incl_base"] for r in rows), plain, name)
+            for row in rows:
+                self.assertEqual((row["ghz_incl"], row["ghz_incl_diff"]), (row["ghz_incl_base"], row["ghz_incl"] and "0"), (name, row[key]))
+        rows = list(csv.DictReader(io.StringIO(run("--cat", "a=" + path, "b=" + other, "--", "compare/b/metrics.csv"))))
+        self.assertEqual([r["quantity"] for r in rows if "papi_tot_cyc" in r["quantity"]], [])
+        self.assertIn("ghz", [r["quantity"] for r in rows])
+        self.assertNotIn("papi_tot_cyc", run("--cat", "a=" + path, "b=" + other, "--", "compare/b/summary.txt"))
+        self.assertNotIn("papi_tot_cyc", run("--ls", "a=" + path, "b=" + other, "--", "compare/b/export"))
 
     def test_what_cannot_be_computed(self):
         head, roots = YAML.split("roots:")
