@@ -32,10 +32,12 @@ static struct zts_attr_sums *item_of(
 }
 
 /* Of equal ones the first, so that it does not depend on how traces were divided. */
-static void take_slowest(struct zts_attr_sums *item, int64_t ns, uint32_t trace)
+static void take_slowest(
+	struct zts_attr_sums *item, int64_t ns, uint32_t trace, const struct zts_added *all)
 {
 	if (item->slowest != PM_NONE &&
-		(ns < item->slowest_ns || (ns == item->slowest_ns && trace >= item->slowest)))
+		(ns < item->slowest_ns ||
+			(ns == item->slowest_ns && !zts_earlier(all, trace, item->slowest))))
 		return;
 	item->slowest = trace;
 	item->slowest_ns = ns;
@@ -80,7 +82,7 @@ static int count(struct zts_attributes *a, struct zts_attr_sums *item, const str
 		return 0;
 	if (!below)
 		item->time_ns += ns;
-	take_slowest(item, ns, moment->trace);
+	take_slowest(item, ns, moment->trace, moment->all);
 	return pm_durations_add(
 		&a->durations, (uint32_t)(item - a->items), ns > 0 ? (uint64_t)ns : 0, 1);
 }
@@ -140,8 +142,8 @@ int zts_attributes_add_trace(struct zts_attributes *a, struct pm_bytes value, ui
 	if (duration_ns == PM_NO_TIME)
 		return 0;
 	item->time_ns += duration_ns;
-	take_slowest(
-		item, duration_ns < INT64_MAX ? (int64_t)duration_ns : INT64_MAX, moment->trace);
+	take_slowest(item, duration_ns < INT64_MAX ? (int64_t)duration_ns : INT64_MAX,
+		moment->trace, moment->all);
 	return pm_durations_add(&a->durations, (uint32_t)(item - a->items), duration_ns, 1);
 }
 
@@ -153,7 +155,7 @@ static void add(struct zts_attr_sums *to, const struct zts_attr_sums *from)
 	to->errors += from->errors;
 	to->time_ns += from->time_ns;
 	if (from->slowest != PM_NONE)
-		take_slowest(to, from->slowest_ns, from->slowest);
+		take_slowest(to, from->slowest_ns, from->slowest, NULL);
 }
 
 int zts_attributes_join(

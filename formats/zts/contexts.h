@@ -26,11 +26,11 @@ struct zts_aggregate {
 };
 
 /*
- * Reads all readable traces, on all cores, except those that `early` (of the survey; may be NULL)
- * has added up. `early` is used up.
+ * Reads all readable traces, on all cores, except those that the survey's scan has added up in
+ * `sums`, which it frees; NULL: none were.
  */
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct zts_early *early, struct pm_error *err);
+	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

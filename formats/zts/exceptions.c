@@ -29,11 +29,12 @@ static struct zts_thrown *item_of(
 	return &e->items[i];
 }
 
-static void count(struct zts_thrown *item, const struct zts_thrown *more)
+static void count(
+	struct zts_thrown *item, const struct zts_thrown *more, const struct zts_added *all)
 {
 	item->count += more->count;
-	if (more->first_ns < item->first_ns ||
-		(more->first_ns == item->first_ns && more->trace < item->trace)) {
+	if (item->trace == PM_NONE || more->first_ns < item->first_ns ||
+		(more->first_ns == item->first_ns && zts_earlier(all, more->trace, item->trace))) {
 		item->first_ns = more->first_ns;
 		item->trace = more->trace;
 	}
@@ -99,7 +100,7 @@ int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
 			return -ENOMEM;
 		struct zts_thrown one = {.count = 1, .trace = moment->trace};
 		one.first_ns = one.last_ns = zts_call_time(moment->timestamp_ns, root, call);
-		count(&e->items[place], &one);
+		count(&e->items[place], &one, moment->all);
 	}
 	return 0;
 }
@@ -111,7 +112,7 @@ int zts_exceptions_join(
 		struct zts_thrown *item = item_of(to, from->texts.items[i], arena);
 		if (!item)
 			return -ENOMEM;
-		count(item, &from->items[i]);
+		count(item, &from->items[i], NULL);
 	}
 	return 0;
 }

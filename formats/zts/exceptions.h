@@ -29,12 +29,32 @@ struct zts_exceptions {
 	uint32_t n_classes;
 };
 
-/*
- * The trace of a call: its numbers in order of time and in that of adding up, its begin, and
- * `error` of traces.csv.
+/* A trace that was added up: what its place among others depends on, and what becomes known. */
+struct zts_added {
+	uint64_t timestamp_ns, start_offset;
+	uint32_t store, chunk; /* of its first part, like start_offset */
+	uint32_t calls;
+	uint32_t trace, place; /* its number, and place in zts_survey.by_store, after the survey */
+};
+
+/* Whether trace `a` is before `b` in order of time, see zts_survey.traces. NULL: that of numbers.
  */
+static inline bool zts_earlier(const struct zts_added *all, uint32_t a, uint32_t b)
+{
+	const struct zts_added *x = &all[a], *y = &all[b];
+	if (!all || a == b)
+		return a < b;
+	if (x->timestamp_ns != y->timestamp_ns)
+		return x->timestamp_ns < y->timestamp_ns;
+	if (x->store != y->store)
+		return x->store < y->store;
+	return x->chunk != y->chunk ? x->chunk < y->chunk : x->start_offset < y->start_offset;
+}
+
+/* The trace of a call, its begin, and `error` of traces.csv. */
 struct zts_moment {
-	uint32_t trace, rank;
+	const struct zts_added *all; /* `trace` is one of these; NULL: a number of the survey */
+	uint32_t trace;
 	uint64_t timestamp_ns;
 	bool error;
 };

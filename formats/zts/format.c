@@ -72,7 +72,7 @@ static void close_zts(struct pm_profile *p)
 	struct zts_opened *z = zts_opened_of(p);
 	pm_part_done(&z->requests);
 	zts_samples_done(&z->samples);
-	zts_early_free(z->early);
+	zts_adders_free(z->sums);
 	zts_aggregate_done(&z->aggregate);
 	zts_survey_done(&z->survey);
 	pm_damage_done(&z->found);

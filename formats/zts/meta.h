@@ -36,6 +36,7 @@ struct zts_span {
 	uint32_t flags;
 	bool old; /* first generation: times are whole seconds */
 	bool by_scan;
+	bool alone; /* no other record is of the same trace */
 };
 
 struct zts_spans {

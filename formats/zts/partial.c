@@ -128,19 +128,24 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 }
 
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
-	const struct zts_moment *moment)
+	const struct zts_added *trace, bool error)
 {
-	uint32_t has = 0;
+	uint32_t has = 0, number = (uint32_t)p->n_added;
+	if (pm_list_room(&p->added, number, &p->added_room, sizeof(*p->added)) < 0)
+		return -ENOMEM;
+	p->added[p->n_added++] = *trace;
+	p->added[number].calls = tree->n;
+	const struct zts_moment moment = {p->added, number, trace->timestamp_ns, error};
 	int r = p->again > ZTS_AGAIN_METHODS ? 0 : take_calls(p, stores, tree, &has);
 	if (r < 0 || p->again == ZTS_AGAIN_METHODS)
 		return r;
 	if (!p->again)
-		r = zts_tally_add(&p->tally, tree, moment->rank);
+		r = zts_tally_add(&p->tally, tree, p->added, number);
 	if (r == 0 && tree->n_attrs)
-		r = zts_attributes_add(&p->attributes, &p->statements, tree, moment, &p->texts);
+		r = zts_attributes_add(&p->attributes, &p->statements, tree, &moment, &p->texts);
 	if (r < 0 || !(has & ZTS_HAS_EXCEPTION))
 		return r;
-	return zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
+	return zts_exceptions_add(&p->exceptions, stores, tree, &moment, &p->texts);
 }
 
 int zts_partial_init(struct zts_partial *p)
@@ -210,5 +215,61 @@ void zts_partial_done(struct zts_partial *p)
 	zts_exceptions_done(&p->exceptions);
 	free(p->methods);
 	free(p->recent);
+	free(p->added);
 	*p = (struct zts_partial){.texts = {.block = NULL}};
+}
+
+/* ---- of all threads ---- */
+
+struct zts_adders *zts_adders_new(struct zts_stores *stores)
+{
+	struct zts_adders *s = malloc(sizeof(*s));
+	if (!s)
+		return NULL;
+	*s = (struct zts_adders){
+		.stores = stores, .n = pm_crew_width(), .lock = PTHREAD_MUTEX_INITIALIZER};
+	s->items = calloc(s->n, sizeof(*s->items));
+	int r = s->items ? 0 : -ENOMEM;
+	for (unsigned i = 0; i < s->n && r == 0; i++) {
+		struct zts_adder *a = &s->items[i];
+		zts_growing_init(&a->growing, &a->tree);
+		zts_records_init(&a->values);
+		s->free[s->n_free++] = (uint8_t)i;
+		r = zts_partial_init(&a->partial);
+	}
+	if (r == 0)
+		return s;
+	zts_adders_free(s);
+	return NULL;
+}
+
+void zts_adders_free(struct zts_adders *s)
+{
+	for (unsigned i = 0; s && s->items && i < s->n; i++) {
+		struct zts_adder *a = &s->items[i];
+		zts_partial_done(&a->partial);
+		zts_growing_done(&a->growing);
+		zts_tree_done(&a->tree);
+		zts_records_done(&a->values);
+	}
+	if (s) {
+		free(s->items);
+		pthread_mutex_destroy(&s->lock);
+	}
+	free(s);
+}
+
+uint8_t zts_adders_lend(struct zts_adders *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint8_t adder = s->free[--s->n_free];
+	pthread_mutex_unlock(&s->lock);
+	return adder;
+}
+
+void zts_adders_give_back(struct zts_adders *s, uint8_t adder)
+{
+	pthread_mutex_lock(&s->lock);
+	s->free[s->n_free++] = adder;
+	pthread_mutex_unlock(&s->lock);
 }

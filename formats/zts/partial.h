@@ -1,12 +1,22 @@
-/* The sums of a subset of traces, computed by one thread. Part of formats/zts/contexts.c. */
+/*
+ * The sums of a subset of traces, computed by one thread. The scan of the chunks adds up what
+ * begins and ends in one payload when it meets it, so that payloads are decompressed and decoded
+ * once; formats/zts/contexts.c adds the remaining traces, and joins them all. Nothing depends on
+ * the order in which traces are added.
+ */
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 #define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 
+#include <pthread.h>
+
+#include "formats/common/crew.h"
 #include "formats/common/map.h"
 #include "formats/common/percentiles.h"
 #include "formats/common/text.h"
 #include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
+#include "formats/zts/meta.h"
+#include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
 
 /* A method as calls lately named it: a place for the last bits of ids. */
@@ -41,6 +51,8 @@ struct zts_partial {
 	struct pm_duration *ended; /* calls of the current trace that were not brief */
 	size_t ended_room;
 	enum zts_again again;
+	struct zts_added *added; /* traces, in the order in which they were */
+	size_t n_added, added_room;
 	struct zts_attributes attributes, statements;
 	struct zts_exceptions exceptions;
 	struct pm_text scratch;
@@ -61,11 +73,39 @@ int zts_partial_join_again(struct pm_durations *found, const struct zts_partial 
 
 /* Adds the calls of one trace. 0 or -ENOMEM. */
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
-	const struct zts_moment *moment);
+	const struct zts_added *trace, bool error);
 
 /* Call after the last trace: adds up methods, and frees what is no longer needed. 0 or -ENOMEM. */
 int zts_partial_end(struct zts_partial *p);
 
 void zts_partial_done(struct zts_partial *p);
+
+/* ---- of all threads ---- */
+
+/* What one thread adds up, and into which it reads traces. */
+struct zts_adder {
+	struct zts_partial partial;
+	struct zts_growing growing;
+	struct zts_tree tree;
+	struct zts_records values; /* reads attributes, beside a scan */
+};
+
+struct zts_adders {
+	struct zts_stores *stores;
+	const struct zts_spans *index; /* by place: for the scan */
+	struct zts_adder *items;
+	unsigned n;           /* pm_crew_width() */
+	pthread_mutex_t lock; /* of what follows */
+	unsigned n_free;
+	uint8_t free[PM_CREW_MOST]; /* adders that nobody uses */
+};
+
+/* NULL if out of memory. Free with zts_adders_free, which accepts NULL. */
+struct zts_adders *zts_adders_new(struct zts_stores *stores);
+void zts_adders_free(struct zts_adders *sums);
+
+/* The number of an adder for a thread, which gives it back. */
+uint8_t zts_adders_lend(struct zts_adders *sums);
+void zts_adders_give_back(struct zts_adders *sums, uint8_t adder);
 
 #endif

@@ -17,9 +17,15 @@ static struct zts_opened *builder_of(const struct zts_opened *z)
 static int build_survey(void *context, struct pm_error *err)
 {
 	struct zts_opened *z = context;
-	bool adds_up = __atomic_load_n(&z->adds_up, __ATOMIC_RELAXED);
 	const struct zts_survey *v = &z->survey;
-	int r = zts_survey_build(&z->survey, &z->stores, adds_up ? &z->early : NULL, err);
+	if (__atomic_load_n(&z->adds_up, __ATOMIC_RELAXED) &&
+		!(z->sums = zts_adders_new(&z->stores)))
+		return pm_error_plain(err, -ENOMEM);
+	int r = zts_survey_build(&z->survey, &z->stores, z->sums, err);
+	if (r < 0) {
+		zts_adders_free(z->sums);
+		z->sums = NULL;
+	}
 	z->whole = (struct zts_scope){.z = z,
 		.end = v->n,
 		.slow = v->slow,
@@ -45,9 +51,9 @@ static int build_aggregate(void *context, struct pm_error *err)
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0)
 		return r;
-	struct zts_early *early = z->early;
-	z->early = NULL;
-	return zts_aggregate_build(&z->aggregate, &z->stores, v, early, err);
+	struct zts_adders *sums = z->sums;
+	z->sums = NULL;
+	return zts_aggregate_build(&z->aggregate, &z->stores, v, sums, err);
 }
 
 int zts_get_aggregate(

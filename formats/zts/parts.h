@@ -26,7 +26,7 @@ struct zts_opened {
 	struct zts_stores stores;
 	struct pm_lazy survey_once, aggregate_once, samples_once, damage_once, facts_once;
 	int adds_up; /* atomic: a caller that waits for the survey needs the sums, too */
-	struct zts_early *early;        /* of the survey, until the sums are there */
+	struct zts_adders *sums;        /* of the scan, until they are in the aggregate */
 	struct zts_survey survey;       /* see zts_get_survey */
 	struct zts_scope whole;         /* made with it */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */

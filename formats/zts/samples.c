@@ -23,15 +23,16 @@ static bool is_same(const struct zts_part *a, const struct zts_part *b)
 }
 
 /* Parts after the first always come from the cache. */
-static void count(
-	struct zts_visits *v, const struct zts_survey *survey, const struct zts_early *early)
+static void count(struct zts_visits *v, const struct zts_survey *survey, enum zts_visited which)
 {
 	const struct zts_part *before = NULL;
 	for (uint32_t i = 0; i < survey->n; i++) {
 		const struct zts_trace *t = &survey->traces[survey->by_store[i]];
-		for (uint32_t k = 0; zts_trace_remains(t, early) && k < t->n_parts; k++) {
+		for (uint32_t k = 0; zts_trace_remains(t, which > ZTS_VISIT_REST) && k < t->n_parts;
+			k++) {
 			const struct zts_part *part = &survey->parts[t->part + k];
-			if (part->chunk == PM_NONE || (k == 0 && is_same(before, part)))
+			if (part->chunk == PM_NONE ||
+				(k == 0 && which < ZTS_VISIT_EACH && is_same(before, part)))
 				continue;
 			uint8_t *n = &v->n[v->first_of[part->store] + part->chunk];
 			*n = k > 0 || *n > 0 ? MANY : 1;
@@ -41,7 +42,7 @@ static void count(
 }
 
 int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
-	const struct zts_survey *survey, const struct zts_early *early)
+	const struct zts_survey *survey, enum zts_visited which)
 {
 	size_t n = 0;
 	*v = (struct zts_visits){.stores = stores,
@@ -53,7 +54,7 @@ int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
 	v->n = calloc(n + 1, sizeof(*v->n));
 	if (!v->first_of || !v->n)
 		return -ENOMEM;
-	count(v, survey, early);
+	count(v, survey, which);
 	return 0;
 }
 
@@ -161,7 +162,8 @@ int zts_samples_build(struct zts_samples *s, const struct zts_aggregate *a,
 		.tree = a->tree};
 	pthread_mutex_init(&s->lock, NULL);
 	if (!s->first || add_names(s, a->tree) < 0 || add_contexts(s, a->tree) < 0 ||
-		make_texts(s, stores) < 0 || zts_visits_init(&s->visits, stores, survey, NULL) < 0)
+		make_texts(s, stores) < 0 ||
+		zts_visits_init(&s->visits, stores, survey, ZTS_VISIT_EACH) < 0)
 		return -ENOMEM;
 	s->first[0] = 0;
 	for (uint32_t i = 0; i < n_traces; i++)

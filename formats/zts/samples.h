@@ -24,9 +24,15 @@ struct zts_visits {
 	uint8_t *n;       /* how many times readers come to the chunk: 0, 1, 2 = more than once */
 };
 
-/* Counts them for all traces that remain, in the order of `by_store`. 0 or -ENOMEM. */
+/*
+ * Which traces are read, in the order of `by_store`: those that remain after the scan, all that
+ * count, or all, where the next one may be read by another reader.
+ */
+enum zts_visited { ZTS_VISIT_REST, ZTS_VISIT_ALL, ZTS_VISIT_EACH };
+
+/* 0 or -ENOMEM. */
 int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
-	const struct zts_survey *survey, const struct zts_early *early);
+	const struct zts_survey *survey, enum zts_visited which);
 void zts_visits_done(struct zts_visits *v);
 
 /* The payload that a reader currently uses. */
@@ -44,12 +50,12 @@ void zts_visits_hold(
 	const struct zts_visits *v, const struct zts_part *part, struct zts_held *held);
 
 /*
- * Whether this trace must be read to add up its calls. Other traces are unreadable, contained in
- * another one, or were added up by the scan.
+ * Whether this trace must be read to add up its calls: not if it is unreadable or contained in
+ * another one, nor, unless `all` are wanted, if it was added up by the scan.
  */
-static inline bool zts_trace_remains(const struct zts_trace *t, const struct zts_early *early)
+static inline bool zts_trace_remains(const struct zts_trace *t, bool all)
 {
-	return !t->lost && !t->inner && !(early && t->ticket != PM_NONE);
+	return !t->lost && !t->inner && (all || t->added == PM_NONE);
 }
 
 /* ---- samples ---- */
@@ -93,5 +99,33 @@ int zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
 
 /* The place in by_store of the trace that has that call, which there is. */
 uint32_t zts_samples_place(const struct zts_samples *s, uint64_t call);
+
+/* ---- traces, one after another, with the contexts of their calls ---- */
+
+struct zts_traces {
+	const struct zts_opened *z;
+	struct zts_samples *s;
+	struct zts_tree tree;      /* the current trace */
+	struct zts_finding *found; /* of its calls: their contexts */
+	size_t room;
+	struct zts_held held;
+};
+
+/* Reads nothing. Builds what samples need; zts_traces_done in any case. */
+int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_error *err);
+void zts_traces_done(struct zts_traces *r);
+
+/* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */
+int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err);
+
+/*
+ * The trace with that number, without `found`: 1, 0 if no call of it counts, as in one that is lost
+ * or part of another, or a negative errno.
+ */
+int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err);
+
+/* A call of the current trace as a sample, without context. */
+struct pm_sample zts_call_sample(
+	const struct zts_trace *t, const struct zts_tree *tree, uint32_t call);
 
 #endif

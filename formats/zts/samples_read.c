@@ -1,11 +1,76 @@
 /*
- * All recorded calls as one trace. A trace that fits into a batch is read, turned into samples and
- * dropped. A longer one is read in many batches: its samples are kept in the cache meanwhile.
+ * Traces, one after another, and all their calls as one trace. A trace that fits into a batch is
+ * read, turned into samples and dropped. A longer one is read in many batches: its samples are kept
+ * in the cache meanwhile.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/zts/reader.h"
+#include "formats/common/list.h"
+#include "formats/common/search.h"
+#include "formats/zts/parts.h"
+
+struct pm_sample zts_call_sample(const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
+{
+	const struct zts_call *root = &tree->calls[0], *call = &tree->calls[i];
+	int64_t ns;
+	bool ended = zts_call_duration(call, &ns);
+	return (struct pm_sample){.time_ns = zts_call_time(t->timestamp_ns, root, call),
+		.duration_ns = ended ? (uint64_t)(ns > 0 ? ns : 0) : PM_NO_TIME,
+		.self_ns = PM_NO_SELF};
+}
+
+static int read_tree(struct zts_traces *r, uint32_t place, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	uint64_t n = r->s->first[place + 1] - r->s->first[place];
+	zts_visits_hold(&r->s->visits, v->parts + t->part, &r->held);
+	const struct zts_parts parts = {v->parts + t->part, t->n_parts, r->held.payload};
+	int e = zts_tree_read(r->s->visits.stores, &parts, &r->tree, err);
+	if (e == 0 && r->tree.n != n)
+		e = pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
+			"the trace has changed");
+	return e;
+}
+
+int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err)
+{
+	int e = read_tree(r, place, err);
+	if (e == 0 &&
+		(pm_list_room(&r->found, r->tree.n, &r->room, sizeof(*r->found)) < 0 ||
+			zts_samples_contexts(r->s, &r->z->stores, &r->tree, r->found) < 0))
+		e = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
+	return e;
+}
+
+int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	uint32_t store = v->traces[trace].store;
+	uint32_t place = PM_LOWER_BOUND(
+		i, v->first_of[store], v->first_of[store + 1], v->by_store[i] < trace);
+	if (r->s->first[place] == r->s->first[place + 1])
+		return 0;
+	int e = read_tree(r, place, err);
+	return e < 0 ? e : 1;
+}
+
+int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_error *err)
+{
+	*r = (struct zts_traces){.z = z};
+	return zts_get_samples(z, &r->s, err);
+}
+
+void zts_traces_done(struct zts_traces *r)
+{
+	if (r->held.payload)
+		zts_visits_hold(&r->s->visits, NULL, &r->held);
+	zts_tree_done(&r->tree);
+	free(r->found);
+}
+
+/* ==== all calls as one trace ==== */
 
 #define UNKNOWN_CONTEXT UINT64_MAX
 
@@ -31,14 +96,14 @@ static uint64_t within(const struct zts_tree *tree, const struct pm_sample *samp
 
 /* Reads the trace at that place and fills its samples. */
 static int read_trace(
-	struct zts_reader *r, uint32_t place, struct pm_sample *ret, struct pm_error *err)
+	struct zts_traces *r, uint32_t place, struct pm_sample *ret, struct pm_error *err)
 {
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
-	int e = zts_reader_read(r, place, err);
+	int e = zts_traces_read(r, place, err);
 	for (uint32_t i = 0; e == 0 && i < r->tree.n; i++) {
 		uint32_t context = r->found[i].context;
-		ret[i] = zts_reader_sample(t, &r->tree, i);
+		ret[i] = zts_call_sample(t, &r->tree, i);
 		ret[i].context = context == PM_NONE ? UNKNOWN_CONTEXT
 						    : pm_tree_number(r->z->aggregate.tree, context);
 		ret[i].seq = r->s->first[place] + i;
@@ -55,7 +120,7 @@ struct kept {
 };
 
 struct wanted {
-	struct zts_reader *r;
+	struct zts_traces *r;
 	uint32_t place;
 	size_t n;
 };
@@ -83,7 +148,7 @@ static int kept_build(void *context, struct pm_cached **ret, struct pm_error *er
 }
 
 /* From call `from` of the trace on, as many as there is room for. */
-static int64_t read_part(struct zts_reader *r, uint32_t place, uint64_t from, struct pm_sample *ret,
+static int64_t read_part(struct zts_traces *r, uint32_t place, uint64_t from, struct pm_sample *ret,
 	size_t room, struct pm_error *err)
 {
 	uint64_t key = (uint64_t)ZTS_KEPT_SAMPLES << 56 | place;
@@ -104,10 +169,10 @@ static int64_t read_part(struct zts_reader *r, uint32_t place, uint64_t from, st
 int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct zts_reader r;
+	struct zts_traces r;
 	size_t n = 0;
 	(void)lane;
-	int e = zts_reader_init(&r, zts_opened_of(p), err);
+	int e = zts_traces_init(&r, zts_opened_of(p), err);
 	const struct zts_samples *s = r.s;
 	if (e < 0 || first >= s->lane.n_samples)
 		return e;
@@ -123,7 +188,7 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 		n += e < 0 ? 0 : (size_t)got;
 		place += e == 0 && from + (uint64_t)got == calls;
 	}
-	zts_reader_done(&r);
+	zts_traces_done(&r);
 	return e < 0 ? e : (int64_t)n;
 }
 

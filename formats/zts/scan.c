@@ -8,7 +8,6 @@
 
 #include "formats/common/crew.h"
 #include "formats/common/sort.h"
-#include "formats/zts/scan_payload.h"
 #include "profmount/limits.h"
 
 /* Chunks that a thread takes at a time. */
@@ -17,7 +16,7 @@ enum { PIECE = 16 };
 struct scan_job {
 	const struct zts_store *store;
 	struct zts_attr_names *names;
-	struct zts_early *early;
+	struct zts_adders *sums;
 	struct zts_scan *scan;
 	struct zts_scan_piece *pieces;
 };
@@ -31,7 +30,7 @@ static int by_place(const void *a, const void *b)
 }
 
 static int scan_chunk(struct scan_job *job, struct zts_scan_piece *piece,
-	struct zts_summing *summing, uint32_t chunk)
+	const struct zts_scan_source *from, uint32_t chunk)
 {
 	const struct zts_chunks *chunks = &job->store->chunks;
 	uint8_t *payload;
@@ -40,13 +39,8 @@ static int scan_chunk(struct scan_job *job, struct zts_scan_piece *piece,
 	job->scan->status[chunk] = (uint8_t)status;
 	if (r < 0)
 		return r == -EINVAL ? 0 : r;
-	bool sound = summing && status == ZTS_OK;
-	if (sound)
-		zts_summing_chunk(summing, job->early,
-			(uint32_t)(job->store - job->early->stores->items), chunk);
-	struct zts_scan_source from = {job->store, job->early, sound ? summing : NULL};
 	r = zts_scan_payload(
-		piece, &from, chunk, (struct pm_bytes){payload, chunks->chunks[chunk].bytes});
+		piece, from, chunk, (struct pm_bytes){payload, chunks->chunks[chunk].bytes});
 	free(payload);
 	return r;
 }
@@ -56,14 +50,15 @@ static int scan_piece(void *context, size_t i)
 	struct scan_job *job = context;
 	const struct zts_chunks *chunks = &job->store->chunks;
 	struct zts_scan_piece *piece = &job->pieces[i];
-	struct zts_summing *summing = job->early ? zts_early_lend(job->early) : NULL;
+	const struct zts_scan_source from = {
+		job->store, job->sums, job->sums ? zts_adders_lend(job->sums) : 0};
 	uint32_t end =
 		(uint32_t)(i + 1) * PIECE < chunks->n ? (uint32_t)(i + 1) * PIECE : chunks->n;
 	int r = 0;
 	for (uint32_t chunk = (uint32_t)i * PIECE; chunk < end && r == 0; chunk++)
-		r = scan_chunk(job, piece, summing, chunk);
-	if (summing)
-		zts_early_give_back(job->early, summing);
+		r = scan_chunk(job, piece, &from, chunk);
+	if (job->sums)
+		zts_adders_give_back(job->sums, from.adder);
 	return r < 0 ? r : pm_sort(piece->found, piece->n, sizeof(*piece->found), by_place);
 }
 
@@ -157,13 +152,13 @@ static void free_pieces(struct zts_scan_piece *pieces, size_t n)
 }
 
 int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_early *early, struct zts_scan *ret, struct pm_error *err)
+	struct zts_adders *sums, struct zts_scan *ret, struct pm_error *err)
 {
 	uint32_t n = store->chunks.n;
 	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
 	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
 	struct scan_job job = {
-		store, names, early, ret, calloc(n_pieces + 1, sizeof(struct zts_scan_piece))};
+		store, names, sums, ret, calloc(n_pieces + 1, sizeof(struct zts_scan_piece))};
 	int r = ret->status && job.pieces ? pm_crew_each(n_pieces, scan_piece, &job) : -ENOMEM;
 	if (r == 0)
 		r = join_pieces(&job, n_pieces);

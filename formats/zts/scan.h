@@ -6,7 +6,7 @@
 #define PROFMOUNT_FORMATS_ZTS_SCAN_H
 
 #include "formats/zts/attrs.h"
-#include "formats/zts/early.h"
+#include "formats/zts/partial.h"
 #include "formats/zts/store.h"
 
 /* A record with a timestamp. */
@@ -21,8 +21,9 @@ struct zts_found {
 	uint64_t calls, method;
 	uint32_t attr;     /* its attributes: from here on in zts_scan.attrs */
 	uint8_t n_attrs;   /* at most ZTS_KEPT_MOST */
-	uint32_t ticket;   /* of a trace that was added up (early.h); PM_NONE: of none */
 	bool begins_trace; /* is not inside another record */
+	uint8_t adder;     /* that has added it up: its number in zts_adders.items */
+	uint32_t added;    /* its number in zts_partial.added; PM_NONE: was not added up */
 	/* Set by zts_survey. */
 	bool claimed; /* the index has a record for it */
 	bool shown;   /* begins a trace that can be presented */
@@ -51,10 +52,10 @@ struct zts_scan {
 
 /*
  * Reads all chunks, on all cores; the store's text index has been read. Attribute names get numbers
- * in `names`. Adds up traces that `early` expects, if it is not NULL. Fails only if out of memory.
+ * in `names`. Adds up traces in `sums`, unless it is NULL. Fails only if out of memory.
  */
 int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_early *early, struct zts_scan *ret, struct pm_error *err);
+	struct zts_adders *sums, struct zts_scan *ret, struct pm_error *err);
 void zts_scan_done(struct zts_scan *scan);
 
 /* Frees the records but not their attributes: there are many, and only the survey needs them. */
@@ -62,5 +63,30 @@ void zts_scan_forget_found(struct zts_scan *scan);
 
 /* The record that begins there, or NULL. */
 struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset);
+
+/* ---- scan_payload.c: the records of one payload ---- */
+
+/* The results of one piece of chunks. */
+struct zts_scan_piece {
+	struct zts_found *found;
+	size_t n, room;
+	struct zts_formless *formless;
+	size_t n_formless, formless_room;
+	struct zts_met *attrs; /* of `found`, each one's attributes adjacent */
+	size_t n_attrs, attr_room;
+	struct pm_arena texts;
+};
+
+struct zts_scan_source {
+	const struct zts_store *store;
+	struct zts_adders *sums; /* NULL: nothing is added up */
+	uint8_t adder;           /* that adds up */
+};
+
+/*
+ * Adds the records of a chunk's payload, and, if it is malformed, the reason. 0 or -ENOMEM.
+ */
+int zts_scan_payload(struct zts_scan_piece *piece, const struct zts_scan_source *from,
+	uint32_t chunk, struct pm_bytes payload);
 
 #endif

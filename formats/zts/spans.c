@@ -9,7 +9,7 @@
 #include "formats/common/work.h"
 #include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/reader.h"
+#include "formats/zts/parts.h"
 
 static const char *const columns[] = {"time_ns", "duration_ns", "self_ns", "timestamp_ns", "error",
 	"depth", "call", "trace", "kind", "method", "attribute", "value"};
@@ -24,7 +24,7 @@ enum {
 
 struct cursor {
 	const struct zts_scope *scope;
-	struct zts_reader reader;
+	struct zts_traces reader;
 	uint32_t trace;   /* that the reader has; PM_NONE: none */
 	zts_sum *self_ns; /* of its calls; NULL: it has no rows */
 	struct pm_text path;
@@ -50,13 +50,13 @@ static int spans_start(struct pm_rows *rows, struct pm_error *err)
 	rows->own = c;
 	c->trace = PM_NONE;
 	int r = zts_scope_of(rows->table->self, rows->table->a, &c->scope, err);
-	return r < 0 ? r : zts_reader_init(&c->reader, c->scope->z, err);
+	return r < 0 ? r : zts_traces_init(&c->reader, c->scope->z, err);
 }
 
 static void spans_done(struct pm_rows *rows)
 {
 	struct cursor *c = rows->own;
-	zts_reader_done(&c->reader);
+	zts_traces_done(&c->reader);
 	pm_text_done(&c->path);
 	free(c->self_ns);
 	free(c);
@@ -72,7 +72,7 @@ static int read_trace(struct cursor *c, uint32_t trace, struct pm_error *err)
 	c->call = c->row = 0;
 	if (pm_work_cancelled())
 		return pm_error_plain(err, -ENOMEM);
-	int r = zts_reader_trace(&c->reader, trace, err);
+	int r = zts_traces_get(&c->reader, trace, err);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
 	c->self_ns = zts_tree_self(&c->reader.tree);

@@ -26,7 +26,7 @@ struct missing {
 struct surveyor {
 	struct zts_survey *v;
 	struct zts_stores *stores;
-	struct zts_early *early;       /* NULL: nothing is added up */
+	struct zts_adders *sums;       /* NULL: nothing is added up */
 	const struct zts_span **index; /* records of the indexes, parts of a trace together */
 	struct missing *missing;       /* to be found elsewhere */
 	size_t n_missing, missing_room;
@@ -281,7 +281,10 @@ static int look_up(
 		t->duration_ns = duration_of(f);
 	}
 	take_payload(t, f);
-	t->ticket = t->n_parts == 1 && !t->lost ? f->ticket : PM_NONE;
+	if (t->n_parts == 1 && !t->lost) {
+		t->added = f->added;
+		t->adder = f->adder;
+	}
 	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
 	f->shown = !t->lost;
 	return r;
@@ -304,7 +307,7 @@ static int take_trace(
 	struct zts_survey *v = s->v;
 	const struct zts_span *first = index[0], *last = index[n - 1];
 	struct zts_trace t = {.part = v->n_parts,
-		.ticket = PM_NONE,
+		.added = PM_NONE,
 		.store = first->store,
 		.trace_id = {first->trace_id[0], first->trace_id[1]},
 		.span_id = first->span_id,
@@ -333,15 +336,6 @@ static int take_trace(
 	return r < 0 ? r : add_trace(v, &t);
 }
 
-/* Sorts the records of the indexes, parts of a trace together. */
-static int sort_all(struct surveyor *s)
-{
-	if (zts_spans_unite(&s->v->spans) < 0)
-		return -ENOMEM;
-	s->index = sort_index(&s->v->spans);
-	return s->index ? 0 : -ENOMEM;
-}
-
 /* The end of the records of the trace whose first record is index[from]. */
 static size_t trace_end(const struct surveyor *s, size_t from)
 {
@@ -351,25 +345,18 @@ static size_t trace_end(const struct surveyor *s, size_t from)
 	return to;
 }
 
-/* Prepares to add up traces of one part. */
-static int expect(struct surveyor *s)
+/* Sorts the records of the indexes, parts of a trace together. */
+static int sort_all(struct surveyor *s)
 {
-	const struct zts_spans *spans = &s->v->spans;
-	const struct zts_span **singles = malloc(spans->n * sizeof(*singles) + 1);
-	uint8_t *is_single = calloc(spans->n + 1, 1);
-	size_t n = 0;
-	for (size_t from = 0, to; singles && is_single && from < spans->n; from = to) {
+	struct zts_spans *spans = &s->v->spans;
+	if (zts_spans_unite(spans) < 0)
+		return -ENOMEM;
+	s->index = sort_index(spans);
+	for (size_t from = 0, to; s->index && from < spans->n; from = to) {
 		to = trace_end(s, from);
-		is_single[s->index[from] - spans->items] = to - from == 1 && !s->index[from]->old;
+		spans->items[s->index[from] - spans->items].alone = to - from == 1;
 	}
-	for (size_t i = 0; singles && is_single && i < spans->n; i++)
-		if (is_single[i])
-			singles[n++] = &spans->items[i];
-	if (singles && is_single)
-		s->early = zts_early_new(s->stores, singles, n);
-	free(singles);
-	free(is_single);
-	return s->early ? 0 : -ENOMEM;
+	return s->index ? 0 : -ENOMEM;
 }
 
 static int take_index(struct surveyor *s, struct pm_error *err)
@@ -506,7 +493,8 @@ static int take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
 		.store = store,
 		.by_scan = true};
 	struct zts_trace t = {.part = v->n_parts,
-		.ticket = PM_NONE,
+		.added = f->added,
+		.adder = f->adder,
 		.n_parts = 1,
 		.store = store,
 		.span_id = f->span_id,
@@ -639,17 +627,19 @@ static int read_index(struct surveyor *s, uint32_t store, struct pm_error *err)
 }
 
 /* The indexes first: they say which traces the scans of the chunks should expect. */
-static int read_stores(struct surveyor *s, bool add_up, struct pm_error *err)
+static int read_stores(struct surveyor *s, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
 	int r = 0;
 	for (uint32_t i = 0; i < s->stores->n && r == 0; i++)
 		r = read_index(s, i, err);
-	if (r == 0 && (sort_all(s) < 0 || (add_up && expect(s) < 0)))
+	if (r == 0 && sort_all(s) < 0)
 		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the index");
+	if (s->sums)
+		s->sums->index = &v->spans;
 	for (uint32_t i = 0; i < s->stores->n && r == 0; i++) {
 		r = zts_scan_store(
-			&s->stores->items[i], &v->attr_names, s->early, &v->scans[i], err);
+			&s->stores->items[i], &v->attr_names, s->sums, &v->scans[i], err);
 		s->effort += v->scans[i].payload_bytes * 16;
 	}
 	return r;
@@ -679,40 +669,10 @@ static void mark_inner(struct zts_survey *v)
 	}
 }
 
-/*
- * Traces that were added up must be those that count, in the expected orders: contexts are numbered
- * in order of the traces that have them.
- */
-static bool is_as_expected(const struct zts_survey *v, struct zts_early *early)
-{
-	uint32_t n = 0, after_store = 0, after_time = 0;
-	for (uint32_t i = 0; i < v->n; i++) {
-		uint32_t ticket = v->traces[i].ticket;
-		if (ticket == PM_NONE)
-			continue;
-		uint32_t time_rank = early->time_rank_of[ticket];
-		if (v->traces[i].inner || time_rank < after_time)
-			return false;
-		early->trace_of[time_rank] = i;
-		after_time = time_rank + 1;
-		n++;
-	}
-	for (uint32_t i = 0; i < v->n; i++) {
-		uint32_t ticket = v->traces[v->by_store[i]].ticket;
-		if (ticket == PM_NONE)
-			continue;
-		if (ticket < after_store)
-			return false;
-		early->rank_of[ticket] = i;
-		after_store = ticket + 1;
-	}
-	return n == zts_early_added(early);
-}
-
-static int survey(struct surveyor *s, bool add_up, struct pm_error *err)
+static int survey(struct surveyor *s, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
-	int r = read_stores(s, add_up, err);
+	int r = read_stores(s, err);
 	if (r == 0)
 		r = take_index(s, err);
 	if (r == 0)
@@ -732,21 +692,15 @@ static int survey(struct surveyor *s, bool add_up, struct pm_error *err)
 	return r;
 }
 
-int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_early **ret_early,
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
 	struct pm_error *err)
 {
-	struct surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
+	struct surveyor s = {.v = v, .stores = stores, .sums = sums, .effort = PM_LIMIT_PAYLOAD};
 	*v = (struct zts_survey){.n_stores = stores->n, .damage = PM_DAMAGE_LIST_INIT};
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
-	int r = v->scans ? survey(&s, ret_early != NULL, err) : pm_error_plain(err, -ENOMEM);
+	int r = v->scans ? survey(&s, err) : pm_error_plain(err, -ENOMEM);
 	free(s.index);
 	free(s.missing);
-	if (s.early && (r < 0 || !is_as_expected(v, s.early))) {
-		zts_early_free(s.early);
-		s.early = NULL;
-	}
-	if (ret_early)
-		*ret_early = s.early;
 	if (r < 0)
 		zts_survey_done(v);
 	return r;

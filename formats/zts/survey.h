@@ -13,15 +13,15 @@
 struct zts_trace {
 	size_t part; /* its first, in zts_survey.parts */
 	uint32_t n_parts;
-	uint32_t store;  /* of the first part */
-	uint32_t twin;   /* number of earlier traces of the store with the same name */
-	uint32_t ticket; /* its calls were added up by the scan (early.h); PM_NONE: were not */
+	uint32_t store; /* of the first part */
+	uint32_t twin;  /* number of earlier traces of the store with the same name */
+	uint32_t added; /* see zts_found */
 	uint64_t trace_id[2];
 	uint64_t span_id, parent_id;        /* 0: none */
 	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
 	uint64_t calls, records, errors;
 	uint32_t attr; /* attributes of its own call: from here on in its store's scan */
-	uint8_t n_attrs;
+	uint8_t n_attrs, adder;
 	bool has_origin; /* the index is of the first generation and knows it */
 	uint16_t origin[ZTS_N_ORIGINS];
 	uint64_t method;   /* id in the text index of the first part's store; 0: not known */
@@ -61,11 +61,8 @@ static inline int zts_order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/*
- * With `ret_early`, the scan also adds up traces: *ret_early is what zts_aggregate_build takes, to
- * be freed by the caller, or NULL where that is of no use.
- */
-int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_early **ret_early,
+/* Unless `sums` is NULL, the scan also adds up traces. */
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
 	struct pm_error *err);
 void zts_survey_done(struct zts_survey *v);
 

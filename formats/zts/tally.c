@@ -14,23 +14,34 @@
 
 static const struct zts_path_sums nothing = {.min_ns = INT64_MAX, .max_ns = INT64_MIN};
 
+/* Whether trace `a` comes before `b` where contexts are numbered: store by store. */
+static bool is_before(const struct zts_added *all, uint32_t a, uint32_t b)
+{
+	return all[a].store != all[b].store ? all[a].store < all[b].store : zts_earlier(all, a, b);
+}
+
 /*
  * Notes where paths from `fresh` on were first. Known ones can only have been later if traces are
  * out of order.
  */
-static void note_first(
-	struct zts_tally *t, const struct zts_tree *tree, uint32_t rank, uint32_t fresh)
+static void note_first(struct zts_tally *t, const struct zts_tree *tree,
+	const struct zts_added *all, uint32_t trace, uint32_t fresh)
 {
-	uint32_t from = rank < t->latest ? 0 : fresh;
+	uint32_t from = fresh;
+	if (t->latest == PM_NONE || !is_before(all, trace, t->latest))
+		t->latest = trace;
+	else
+		from = 0;
 	for (uint32_t i = 0; from < t->paths.n && i < tree->n; i++) {
 		uint32_t path = t->steps[i].path;
-		uint64_t here = (uint64_t)rank << 32 | i;
-		if (path >= from && path != PM_PATHS_FULL && here < t->first[path])
-			t->first[path] = here;
+		if (path >= from && path != PM_PATHS_FULL &&
+			(t->first[path] == UINT64_MAX ||
+				is_before(all, trace, (uint32_t)(t->first[path] >> 32))))
+			t->first[path] = (uint64_t)trace << 32 | i;
 	}
 }
 
-static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
+static int find_paths(struct zts_tally *t, const struct zts_tree *tree)
 {
 	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
 	uint32_t fresh = t->paths.n;
@@ -42,8 +53,6 @@ static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t
 		t->sums[i] = nothing;
 		t->first[i] = UINT64_MAX;
 	}
-	note_first(t, tree, rank, fresh);
-	t->latest = rank > t->latest ? rank : t->latest;
 	return 0;
 }
 
@@ -125,10 +134,13 @@ int zts_tally_room(struct zts_tally *t, uint32_t n)
 	return r < 0 ? r : pm_list_room(&t->ns, n, &t->ns_room, sizeof(*t->ns));
 }
 
-int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, const struct zts_added *all,
+	uint32_t trace)
 {
-	if (find_paths(t, tree, rank) < 0)
+	uint32_t fresh = t->paths.n;
+	if (find_paths(t, tree) < 0)
 		return -ENOMEM;
+	note_first(t, tree, all, trace, fresh);
 	return add_calls(t, tree) ? 0 : add_rest(t, tree);
 }
 
@@ -201,7 +213,7 @@ int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32
 
 int zts_tally_init(struct zts_tally *t)
 {
-	*t = (struct zts_tally){.left_out = 0};
+	*t = (struct zts_tally){.latest = PM_NONE};
 	return pm_paths_init(&t->paths, PM_LIMIT_CALL_PATHS);
 }
 

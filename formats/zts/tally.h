@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_ZTS_TALLY_H
 
 #include "formats/common/steps.h"
-#include "formats/zts/calls.h"
+#include "formats/zts/exceptions.h"
 #include "profmount/traces.h"
 
 struct zts_sums {
@@ -41,7 +41,7 @@ struct zts_tally {
 	struct zts_path_sums *sums; /* of each path */
 	uint64_t *first;            /* of each path: where it was first, see zts_tally_add */
 	size_t sum_room, first_room;
-	uint32_t latest; /* the highest rank so far */
+	uint32_t latest; /* trace so far; PM_NONE: none */
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* of each call of the current trace */
 	zts_sum *ns;           /* of each call, too: see zts_call_settle */
@@ -61,11 +61,12 @@ int zts_tally_init(struct zts_tally *t);
 int zts_tally_room(struct zts_tally *t, uint32_t n);
 
 /*
- * Adds the calls of a trace. Their steps are in t->steps, with methods as keys. `rank` is its place
- * in the order in which contexts are numbered; `first` of a path is the lowest rank and the number
- * of the call, rank << 32 | call. 0 or -ENOMEM.
+ * Adds the calls of a trace, which is all[trace]. Their steps are in t->steps, with methods as
+ * keys. `first` of a path is the first of its traces, store by store, and the number of the call in
+ * it: trace << 32 | call. 0 or -ENOMEM.
  */
-int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank);
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, const struct zts_added *all,
+	uint32_t trace);
 
 /* Adds the sums to `methods`; inclusive times are of outermost calls only. 0 or -ENOMEM. */
 int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);

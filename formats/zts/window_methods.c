@@ -12,7 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/common/percentiles.h"
 #include "formats/common/sort.h"
-#include "formats/zts/reader.h"
+#include "formats/zts/parts.h"
 #include "formats/zts/tally.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts or functions */, BATCH = 512 };
@@ -141,18 +141,18 @@ static int count_call(struct counts *c, uint32_t function, const struct zts_call
 }
 
 static int count_trace(
-	struct building *b, struct counts *c, struct zts_reader *reader, uint32_t place)
+	struct building *b, struct counts *c, struct zts_traces *reader, uint32_t place)
 {
 	const struct pm_window *w = b->window;
 	const struct zts_survey *v = &b->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
 	const struct pm_tree *tree = b->z->aggregate.tree;
-	int r = zts_reader_read(reader, place, NULL);
+	int r = zts_traces_read(reader, place, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* as where windows are cut: it has no rows */
 	for (uint32_t i = 0; r == 0 && i < reader->tree.n; i++) {
 		uint32_t context = reader->found[i].context;
-		uint64_t time = zts_reader_sample(t, &reader->tree, i).time_ns;
+		uint64_t time = zts_call_sample(t, &reader->tree, i).time_ns;
 		bool begins = time >= w->start_ns &&
 			(time < w->end_ns || (w->is_last && time == w->end_ns));
 		if (begins && context != PM_NONE)
@@ -166,16 +166,16 @@ static int count_stretch(void *context, size_t i)
 {
 	struct building *b = context;
 	struct counts *c = &b->counts[i];
-	struct zts_reader reader;
+	struct zts_traces reader;
 	size_t from = b->n_places * i / b->n_counts, to = b->n_places * (i + 1) / b->n_counts;
-	int r = zts_reader_init(&reader, b->z, NULL);
+	int r = zts_traces_init(&reader, b->z, NULL);
 	c->durations.only = b->found ? b->found->only : NULL;
 	c->items = calloc((size_t)b->tree->n_functions + 1, sizeof(*c->items));
 	if (!c->items)
 		r = -ENOMEM;
 	for (size_t k = from; k < to && r == 0; k++)
 		r = pm_work_cancelled() ? -ENOMEM : count_trace(b, c, &reader, b->places[k]);
-	zts_reader_done(&reader);
+	zts_traces_done(&reader);
 	return r < 0 ? r : add_waiting(c);
 }
 

@@ -8,7 +8,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/search.h"
 #include "formats/common/work.h"
-#include "formats/zts/reader.h"
+#include "formats/zts/parts.h"
 
 struct window_traces {
 	struct zts_scope scope;
@@ -36,12 +36,12 @@ struct gathering {
 	const struct pm_durations *found;
 };
 
-static int gather_trace(struct carried *c, struct zts_reader *reader, uint32_t trace)
+static int gather_trace(struct carried *c, struct zts_traces *reader, uint32_t trace)
 {
 	const struct zts_survey *v = &reader->z->survey;
 	const struct zts_trace *t = &v->traces[trace];
-	const struct zts_moment moment = {trace, 0, t->timestamp_ns, t->error};
-	int r = zts_reader_trace(reader, trace, NULL);
+	const struct zts_moment moment = {NULL, trace, t->timestamp_ns, t->error};
+	int r = zts_traces_get(reader, trace, NULL);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0; /* as where windows are cut */
 	r = zts_attributes_add(&c->attributes, &c->statements, &reader->tree, &moment, &c->texts);
@@ -62,14 +62,14 @@ static int gather_stretch(void *context, size_t i)
 	uint64_t n = g->scope->end - g->scope->first;
 	uint32_t from = g->scope->first + (uint32_t)(n * i / g->n);
 	uint32_t to = g->scope->first + (uint32_t)(n * (i + 1) / g->n);
-	struct zts_reader reader;
-	int r = zts_reader_init(&reader, g->scope->z, NULL);
+	struct zts_traces reader;
+	int r = zts_traces_init(&reader, g->scope->z, NULL);
 	if (r == 0 && g->of)
 		r = zts_attributes_again(
 			counted_again(g, (uint32_t)i), &g->of->texts, g->found, &c->texts);
 	for (uint32_t k = from; k < to && r == 0; k++)
 		r = pm_work_cancelled() ? -ENOMEM : gather_trace(c, &reader, k);
-	zts_reader_done(&reader);
+	zts_traces_done(&reader);
 	return r;
 }
 

@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/zts/scan_payload.h"
+#include "formats/zts/scan.h"
 #include "tests/zts/writer.h"
 
 /* A second scanner, without runs. */
-static bool take_no_run(struct zts_scan_run *run)
+static bool take_no_run(struct zts_reader *reader)
 {
-	(void)run;
+	(void)reader;
 	return true;
 }
 
 int scan_by_events(struct zts_scan_piece *piece, const struct zts_scan_source *from, uint32_t chunk,
 	struct pm_bytes payload);
 
-#define zts_scan_run(run)            take_no_run(run)
+#define zts_reader_run(reader)       take_no_run(reader)
 #define zts_scan_payload(a, b, c, d) scan_by_events(a, b, c, d)
 #include "formats/zts/scan_payload.c"
-#undef zts_scan_run
+#undef zts_reader_run
 #undef zts_scan_payload
 
 static uint32_t seed = 5;

@@ -3,11 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
 
-enum { TRACES = 97, METHODS = 7, FLAG_WHOLE = 0x60 };
+enum { TRACES = 97, METHODS = 7, FLAG_FIRST = 0x20, FLAG_LAST = 0x40, FLAG_WHOLE = 0x60 };
+
+/* What the index says: of one trace another time, whose calls count nevertheless; or there is none.
+ */
+enum index { RIGHT, WRONG, MISSING };
 
 #define BEGIN_MS 1558000000000ull
 
@@ -45,8 +50,16 @@ static void damage(struct pm_text *payload)
 	}
 }
 
-/* `wrong`: the index tells another time of one trace; its calls count nevertheless. */
-static void write_store(bool wrong)
+static void write_files(const struct pm_text *traces, const struct pm_text *meta, enum index index)
+{
+	zts_remove_folder(folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(traces)));
+	if (index != MISSING)
+		assert_true(zts_write_file(folder, "meta.db.p", pm_text_view(meta)));
+}
+
+static void write_store(enum index index)
 {
 	struct pm_text traces = {0}, meta = {0};
 	zts_put_file_header(&traces, 0x11);
@@ -60,7 +73,7 @@ static void write_store(bool wrong)
 		damage(&payload);
 		size_t at = zts_put_chunk(&traces, 0x11, pm_text_view(&payload));
 		for (unsigned k = 0; k < 2 && i + k < TRACES; k++) {
-			uint64_t ms = time_of(i + k) + (wrong && i + k == 40 ? 1000 : 0);
+			uint64_t ms = time_of(i + k) + (index == WRONG && i + k == 40 ? 1000 : 0);
 			const struct zts_record record = {.trace_id = {1, i + k + 1},
 				.flags = FLAG_WHOLE,
 				.timestamp_ns = ms * 1000000,
@@ -72,8 +85,7 @@ static void write_store(bool wrong)
 		}
 		pm_text_done(&payload);
 	}
-	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
-	assert_true(zts_write_file(folder, "meta.db.p", pm_text_view(&meta)));
+	write_files(&traces, &meta, index);
 	pm_text_done(&traces);
 	pm_text_done(&meta);
 }
@@ -104,10 +116,10 @@ static void describe(struct pm_profile *p, struct pm_text *out)
 	pm_text_char(out, '\0');
 }
 
-static void compare(bool wrong)
+/* `calls`: what a line of methods.csv begins with, or NULL. */
+static void compare(const char *calls)
 {
 	struct pm_text at_once = {0}, later = {0}, traces = {0};
-	write_store(wrong);
 	struct pm_profile *p = open_store();
 	describe(p, &at_once);
 	pm_profile_close(p);
@@ -116,7 +128,7 @@ static void compare(bool wrong)
 	describe(p, &later);
 	pm_profile_close(p);
 	assert_string_equal(at_once.p, later.p);
-	assert_true(seed || strstr(later.p, "97,0,")); /* all traces count */
+	assert_true(!calls || strstr(later.p, calls));
 	pm_text_done(&at_once);
 	pm_text_done(&later);
 	pm_text_done(&traces);
@@ -124,12 +136,60 @@ static void compare(bool wrong)
 
 static void test_sums_of_the_scan_are_those_of_a_pass(void **state)
 {
-	compare(false);
+	write_store(RIGHT);
+	compare("\n97,0,"); /* all traces count */
 }
 
 static void test_a_trace_that_is_not_as_expected_counts(void **state)
 {
-	compare(true);
+	write_store(WRONG);
+	compare("\n97,0,");
+}
+
+static void test_traces_that_no_index_has_are_added_up_by_the_scan(void **state)
+{
+	write_store(MISSING);
+	compare("\n97,0,");
+}
+
+/* The second part of a trace has another trace, with a record of its own in the index. */
+static void test_a_trace_in_a_part_of_another_one_counts_once(void **state)
+{
+	struct pm_text traces = {0}, meta = {0}, parts[2] = {{0}};
+	zts_put_file_header(&traces, 0x11);
+	zts_put_begin(&parts[0], 1, 1);
+	zts_put_info(&parts[0], 0x05, BEGIN_MS);
+	zts_put_begin(&parts[1], 1, 3);
+	zts_put_end(&parts[1], 2, 1);
+	size_t inner_at = parts[1].len;
+	zts_put_begin(&parts[1], 2, 2);
+	zts_put_info(&parts[1], 0x05, BEGIN_MS);
+	zts_put_info(&parts[1], 0x12, 7); /* a span */
+	zts_put_end(&parts[1], 3, 1);
+	zts_put_end(&parts[1], 4, 2);
+	size_t at[2];
+	for (unsigned i = 0; i < 2; i++)
+		at[i] = zts_put_chunk(&traces, 0x11, pm_text_view(&parts[i]));
+	const struct zts_record records[] = {
+		{.trace_id = {1, 1}, .flags = FLAG_FIRST, .data_offset = at[0]},
+		{.trace_id = {1, 1}, .flags = FLAG_LAST, .data_offset = at[1]},
+		{.trace_id = {1, 2},
+			.span_id = 7,
+			.flags = FLAG_WHOLE,
+			.data_offset = at[1],
+			.start_offset = inner_at},
+	};
+	for (unsigned i = 0; i < 3; i++) {
+		struct zts_record record = records[i];
+		record.timestamp_ns = BEGIN_MS * 1000000;
+		zts_put_meta(&meta, &record);
+	}
+	write_files(&traces, &meta, RIGHT);
+	compare("\n1,0,65536,65536,");
+	for (unsigned i = 0; i < 2; i++)
+		pm_text_done(&parts[i]);
+	pm_text_done(&traces);
+	pm_text_done(&meta);
 }
 
 static void test_sums_of_damaged_traces_are_those_of_a_pass(void **state)
@@ -137,7 +197,8 @@ static void test_sums_of_damaged_traces_are_those_of_a_pass(void **state)
 	(void)state;
 	for (uint32_t round = 1; round <= 40; round++) {
 		seed = round;
-		compare(round % 4 == 0);
+		write_store(round % 3);
+		compare(NULL);
 	}
 	seed = 0;
 }
@@ -147,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_of_the_scan_are_those_of_a_pass),
 		cmocka_unit_test(test_a_trace_that_is_not_as_expected_counts),
+		cmocka_unit_test(test_traces_that_no_index_has_are_added_up_by_the_scan),
+		cmocka_unit_test(test_a_trace_in_a_part_of_another_one_counts_once),
 		cmocka_unit_test(test_sums_of_damaged_traces_are_those_of_a_pass),
 	};
 	if (!mkdtemp(folder))
