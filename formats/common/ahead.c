@@ -9,15 +9,16 @@
 #include "formats/common/ahead.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "formats/common/thread.h"
 
-enum { N_BLOCKS = 8, BLOCK = 256 * 1024 };
+enum { N_BLOCKS = 8 };
 
 struct block {
+	_Alignas(max_align_t) uint8_t bytes[PM_AHEAD_BLOCK];
 	struct pm_ahead_step step;
-	uint8_t bytes[BLOCK];
 };
 
 struct pm_ahead {
@@ -28,7 +29,8 @@ struct pm_ahead {
 	bool stop;
 	struct pm_ahead_step (*make)(void *source, uint8_t *room, size_t n);
 	void *source;
-	size_t at; /* bytes already taken from the block being taken */
+	size_t at;     /* bytes already taken from the block being taken */
+	bool is_taken; /* it was handed out as a whole */
 	struct block blocks[N_BLOCKS];
 };
 
@@ -66,7 +68,7 @@ static void *make_blocks(void *self)
 	enum pm_inflate_state state = PM_INFLATE_MORE;
 	struct block *b;
 	while (state == PM_INFLATE_MORE && (b = wait_for_room(a))) {
-		b->step = a->make(a->source, b->bytes, BLOCK);
+		b->step = a->make(a->source, b->bytes, PM_AHEAD_BLOCK);
 		state = b->step.state;
 		move_on(a, &a->made);
 	}
@@ -80,7 +82,7 @@ struct pm_ahead *pm_ahead_new(
 	if (!a)
 		return NULL;
 	a->made = a->taken = a->at = 0;
-	a->stop = false;
+	a->stop = a->is_taken = false;
 	a->make = make;
 	a->source = source;
 	pthread_mutex_init(&a->lock, NULL);
@@ -109,6 +111,17 @@ struct pm_ahead_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n)
 		move_on(a, &a->taken);
 	}
 	return got;
+}
+
+const uint8_t *pm_ahead_block(struct pm_ahead *a, struct pm_ahead_step *ret)
+{
+	if (a->is_taken)
+		move_on(a, &a->taken);
+	const struct block *b = wait_for_block(a);
+	/* The last one stays. */
+	a->is_taken = b->step.state == PM_INFLATE_MORE;
+	*ret = b->step;
+	return b->bytes;
 }
 
 struct pm_ahead *pm_ahead_free(struct pm_ahead *a)

@@ -1,6 +1,6 @@
 /*
- * Inflating ahead: a thread produces the next blocks while its owner processes earlier ones. Used
- * by inflate.c only; independent of zlib and windows.
+ * Working ahead: a thread produces the next blocks while its owner processes earlier ones. Of
+ * inflate.c, and of readers whose records have an order of their own.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_AHEAD_H
 #define PROFMOUNT_FORMATS_COMMON_AHEAD_H
@@ -18,8 +18,11 @@ struct pm_ahead_step {
 
 struct pm_ahead;
 
+/* Room of a block, aligned for any type. */
+enum { PM_AHEAD_BLOCK = 256 << 10 };
+
 /*
- * Starts a thread that calls make(source, …) with room for at least 1 byte until the stream ends or
+ * Starts a thread that calls make(source, …) with room for a block until the stream ends or
  * pm_ahead_free is called; only this thread uses `source` until then. NULL if there is no memory or
  * thread.
  */
@@ -31,6 +34,11 @@ struct pm_ahead *pm_ahead_new(
  * them. The result does not depend on the speed of the thread.
  */
 struct pm_ahead_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n);
+
+/*
+ * Instead of it: the next block as it was made, valid until the next call. step.n is 0 at the end.
+ */
+const uint8_t *pm_ahead_block(struct pm_ahead *a, struct pm_ahead_step *ret);
 
 /* Ends the thread at any point. Accepts NULL. Returns NULL. */
 struct pm_ahead *pm_ahead_free(struct pm_ahead *a);

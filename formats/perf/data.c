@@ -104,31 +104,21 @@ static void spend(struct perf *f, struct perf_event *e, uint64_t period, void *c
 			period > INT64_MAX ? INT64_MAX : (int64_t)period);
 }
 
-static void take_sample(struct perf *f, const struct perf_place *place)
+static void take_sample(struct perf *f, const struct perf_told *told)
 {
-	struct perf_sample s;
-	enum perf_mode mode = perf_misc(f, place) & 7;
-	/* It was read before, but an event that the file describes behind it makes ids necessary.
-	 */
-	if (!perf_read_sample(f, perf_body(place), &s)) {
+	const struct perf_sample *s = &told->sample;
+	if (!s->event) {
 		f->bad_samples++;
 		return;
 	}
-	struct perf_thread *t = s.has_tid ? perf_thread_of(f, s.pid, s.tid) : NULL;
+	struct perf_thread *t = s->has_tid ? perf_thread_of(f, s->pid, s->tid) : NULL;
 	struct spent at = {.thread = thread_handle(f, t),
-		.context = perf_context_of(f, t, &s, mode),
-		.time = s.time};
-	for_values(f, &s, &at, spend);
-	perf_take_traced(f, &s);
-	if (s.branches.len)
-		perf_take_branches(f, &s, mode);
-}
-
-static void note_sample(struct perf *f, const struct perf_place *place)
-{
-	struct perf_sample s;
-	if (place->type == SAMPLE && perf_read_sample(f, perf_body(place), &s))
-		for_values(f, &s, NULL, note_event);
+		.context = perf_context_of(f, told),
+		.time = s->time};
+	for_values(f, s, &at, spend);
+	perf_take_traced(f, s);
+	if (s->branches.len)
+		perf_take_branches(f, s, perf_misc(f, &told->place) & 7);
 }
 
 /*
@@ -141,7 +131,16 @@ static void note_events(struct perf *f)
 		return;
 	for (size_t i = 0; i < f->n_events; i++)
 		f->events[i].has_samples = false;
-	perf_in_order(f, note_sample);
+	struct perf_order order = {.n = 0};
+	struct perf_place place;
+	struct perf_sample s;
+	int more;
+	while ((more = perf_order_next(f, &order, &place)) > 0 && pm_rec_goes_on(f->r))
+		if (place.type == SAMPLE && perf_read_sample(f, perf_body(&place), &s))
+			for_values(f, &s, NULL, note_event);
+	if (more < 0)
+		perf_no_memory(f);
+	perf_order_done(&order);
 	pm_map_done(&f->last_values);
 	f->n_values = 0;
 }
@@ -176,11 +175,12 @@ static void make_metrics(struct perf *f)
 	}
 }
 
-static void take_record(struct perf *f, const struct perf_place *place)
+static void take_record(struct perf *f, const struct perf_told *told)
 {
+	const struct perf_place *place = &told->place;
 	f->epoch += place->type != SAMPLE;
 	switch (place->type) {
-	case SAMPLE: take_sample(f, place); break;
+	case SAMPLE: take_sample(f, told); break;
 	case COMM: perf_take_comm(f, place); break;
 	case FORK: perf_take_fork(f, place); break;
 	case KSYMBOL: perf_take_ksymbol(f, place); break;
@@ -321,8 +321,9 @@ static void perf_done(struct perf *f)
 	free(f->runs);
 	free(f->streams);
 	free(f->maps_of);
-	for (size_t i = 0; i < f->n_threads; i++)
-		free(f->threads[i].paths);
+	for (size_t i = 0; i < f->n_last_paths; i++)
+		free(f->last_paths[i].items);
+	free(f->last_paths);
 	free(f->threads);
 	free(f->values);
 	free(f->chain);
@@ -365,7 +366,13 @@ static int finish(struct perf *f)
 	make_metrics(f);
 	e = perf_open_symbols(f);
 	if (e == 0) {
-		perf_in_order(f, take_record);
+		const struct perf_told *told;
+		struct perf_ahead *ahead = perf_ahead_new(f);
+		if (!ahead)
+			return -ENOMEM;
+		while (pm_rec_goes_on(f->r) && (told = perf_ahead_next(f, ahead)))
+			take_record(f, told);
+		perf_ahead_free(ahead);
 		perf_say_missing(f);
 		perf_add_raw(f);
 		perf_add_traced(f);

@@ -146,19 +146,14 @@ struct perf_thread {
 	uint32_t comm;      /* name; 0: none */
 	uint32_t handle;    /* of the recording; PM_REC_NONE: not told */
 	uint32_t told_comm; /* with it */
-	/* The call chain of its last sample, which has most frames in common with the next. */
-	struct pm_bytes chain; /* empty: none to compare with */
-	uint64_t epoch;        /* when it was */
-	uint32_t *paths;       /* of its frames, outermost first */
-	size_t paths_room;
-	uint32_t n_frames;
-	enum perf_mode mode; /* of the outermost frame */
 };
 
 struct perf_frame {
 	uint64_t ip;
-	enum perf_mode mode;
-	bool first; /* of its mode: an address that ran, not one to which a call returns */
+	uint32_t slot; /* where its location is kept, see perf.slots; PM_NONE: nowhere */
+	uint8_t mode;  /* enum perf_mode */
+	bool first;    /* of its mode: an address that ran, not one to which a call returns */
+	bool fresh;    /* the slot is another's so far */
 };
 
 /* A module, by name: what its addresses are called, and the locations that are known in it. */
@@ -184,15 +179,7 @@ struct perf_location {
 	uint32_t context; /* one that is this location alone; PM_REC_NONE: not known so far */
 };
 
-/* Where an address was found lately. */
-struct perf_recent {
-	uint64_t ip, epoch;
-	uint32_t pid, location;
-	uint8_t mode;
-	bool first;
-};
-
-enum { PERF_RECENT = 16384 };
+enum { PERF_SLOTS = 32768 };
 
 /* A feature of the header, as it is shown. */
 struct perf_feature_row {
@@ -238,10 +225,10 @@ struct perf {
 	struct pm_map last_values; /* of READ, by id */
 	uint64_t *values;
 	size_t n_values, values_room;
-	struct perf_frame *chain;
+	struct perf_frame *chain; /* of a sample whose stack is unwound */
 	size_t n_chain, chain_room;
-	uint64_t epoch; /* counts changes of maps */
-	struct perf_recent recent[PERF_RECENT][2];
+	uint64_t epoch;              /* counts changes of maps */
+	uint32_t slots[PERF_SLOTS];  /* locations that were found lately */
 	struct perf_module *modules; /* by name */
 	size_t n_modules, modules_room;
 	struct perf_location *locations;
@@ -257,7 +244,12 @@ struct perf {
 	struct perf_feature_row *features;
 	size_t n_features, features_room;
 	struct pm_paths paths; /* of locations */
-	uint32_t *contexts;    /* by path */
+	struct perf_paths {    /* by thread: those of its last sample, outermost first */
+		uint32_t *items;
+		size_t n, room;
+	} * last_paths;
+	size_t n_last_paths, last_paths_room;
+	uint32_t *contexts; /* by path */
 	size_t contexts_room;
 	struct sym_names *symbols; /* NULL: addresses are shown */
 	struct pm_damage_list symbol_damage;
@@ -389,8 +381,40 @@ void perf_add_traced(struct perf *f);
 
 /* Puts places and runs in order; 0 or -ENOMEM. */
 int perf_sort(struct perf *f);
-/* Calls `each` for all records and samples, in the order of their times, then of the file. */
-void perf_in_order(struct perf *f, void (*each)(struct perf *f, const struct perf_place *place));
+/* All records and samples, in the order of their times, then of the file; zeroed = the first. */
+struct perf_order {
+	struct perf_cursor *heap; /* runs that have begun, the one with the next sample first */
+	size_t n, room, run, place;
+};
+
+/* The next one: 1, 0 at the end, -ENOMEM. Only reads what is known of the file. */
+int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_place *ret);
+void perf_order_done(struct perf_order *o);
+
+/* ---- ahead.c ---- */
+
+/* A record in its turn, and a sample's frames. */
+struct perf_told {
+	struct perf_place place;
+	struct perf_sample sample; /* event: NULL if it cannot be read, or is none */
+	/*
+	 * The outermost frames are those of the thread's last sample, as many as `known`; the
+	 * others, leaf first, are here.
+	 */
+	uint32_t known, n_frames;
+	uint32_t thread; /* a number of the thread, if its frames are compared with the next ones */
+	bool unwinds;    /* those outside of the kernel are in a copy of the stack */
+	struct perf_frame frames[];
+};
+
+struct perf_ahead;
+
+/* All records in order, read ahead by a thread if they are many; NULL if out of memory. */
+struct perf_ahead *perf_ahead_new(const struct perf *f);
+/* The next one, valid until the next call; NULL at the end, or after a failure. */
+const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a);
+/* Accepts NULL. */
+void perf_ahead_free(struct perf_ahead *a);
 
 /* ---- maps.c ---- */
 
@@ -413,9 +437,9 @@ int perf_open_symbols(struct perf *f);
 void perf_say_missing(struct perf *f);
 /* What a location without a name is shown as: an address, in a module, or in none. */
 uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module);
-/* `t`: its thread, NULL if that is not recorded. */
-uint32_t perf_context_of(
-	struct perf *f, struct perf_thread *t, const struct perf_sample *s, enum perf_mode mode);
+uint32_t perf_context_of(struct perf *f, const struct perf_told *told);
+/* Asks for the memory that it will need for this one, soon. */
+void perf_context_comes(const struct perf *f, const struct perf_told *told);
 
 /* ---- raw.c ---- */
 

@@ -3,6 +3,7 @@
  * samples come in runs: only where a run begins is remembered, and runs are merged. Records other
  * than samples are few; each is remembered.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -28,7 +29,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Goes to the next sample of a run; false: there is none. */
-static bool step(struct perf *f, struct perf_cursor *c)
+static bool step(const struct perf *f, struct perf_cursor *c)
 {
 	struct perf_place *at = &c->next;
 	struct perf_sample s;
@@ -82,33 +83,42 @@ int perf_sort(struct perf *f)
 	return r < 0 ? r : pm_sort(f->runs, f->n_runs, sizeof(*f->runs), by_time);
 }
 
-void perf_in_order(struct perf *f, void (*each)(struct perf *f, const struct perf_place *place))
+int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_place *ret)
 {
-	struct perf_cursor *heap = NULL;
-	size_t n = 0, room = 0, run = 0, place = 0;
-	while ((n || run < f->n_runs || place < f->n_places) && pm_rec_goes_on(f->r)) {
-		const struct perf_place *other = place < f->n_places ? &f->places[place] : NULL;
-		const struct perf_run *fresh = run < f->n_runs ? &f->runs[run] : NULL;
-		if (fresh && (!n || is_before(&fresh->first, &heap[0].next))) {
+	for (;;) {
+		struct perf_cursor *heap = o->heap;
+		const struct perf_place *other =
+			o->place < f->n_places ? &f->places[o->place] : NULL;
+		const struct perf_run *fresh = o->run < f->n_runs ? &f->runs[o->run] : NULL;
+		if (fresh && (!o->n || is_before(&fresh->first, &heap[0].next))) {
 			struct pm_bytes stream = f->streams[fresh->stream];
-			if (!perf_room(f, &heap, n, &room, sizeof(*heap)))
-				break;
-			heap[n++] = (struct perf_cursor){.next = fresh->first,
+			if (pm_list_room(&o->heap, o->n, &o->room, sizeof(*o->heap)) < 0)
+				return -ENOMEM;
+			o->heap[o->n++] = (struct perf_cursor){.next = fresh->first,
 				.end = stream.p + stream.len,
 				.left = fresh->n,
 				.timed = fresh->timed};
-			rise(heap, n - 1);
-			run++;
-		} else if (other && (!n || is_before(other, &heap[0].next))) {
-			each(f, other);
-			place++;
-		} else {
-			each(f, &heap[0].next);
+			rise(o->heap, o->n - 1);
+			o->run++;
+		} else if (other && (!o->n || is_before(other, &heap[0].next))) {
+			*ret = *other;
+			o->place++;
+			return 1;
+		} else if (o->n) {
+			*ret = heap[0].next;
 			if (!step(f, &heap[0]))
-				heap[0] = heap[--n];
-			if (n)
-				sink(heap, n, 0);
+				heap[0] = heap[--o->n];
+			if (o->n)
+				sink(heap, o->n, 0);
+			return 1;
+		} else {
+			return 0;
 		}
 	}
-	free(heap);
+}
+
+void perf_order_done(struct perf_order *o)
+{
+	free(o->heap);
+	*o = (struct perf_order){.heap = NULL};
 }

@@ -94,23 +94,11 @@ int perf_open_symbols(struct perf *f)
 
 /* ---- call paths ---- */
 
-static bool is_marker(uint64_t ip)
-{
-	enum { LAST_MARKER = -4095 };
-	return (int64_t)ip < 0 && (int64_t)ip >= LAST_MARKER;
-}
-
-/* Two of a cache line: an address is in one of them, the later one first, or in none. */
-static struct perf_recent *recent_of(struct perf *f, uint64_t ip)
-{
-	return f->recent[pm_hash_u64(ip) % PERF_RECENT];
-}
-
 static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
 {
-	__builtin_prefetch(recent_of(f, ip));
 	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
-		f->chain[f->n_chain++] = (struct perf_frame){ip, mode, first};
+		f->chain[f->n_chain++] = (struct perf_frame){
+			.ip = ip, .slot = PM_NONE, .mode = (uint8_t)mode, .first = first};
 }
 
 /* The registers outside of the kernel, by their numbers in DWARF; false: of no known machine. */
@@ -176,58 +164,17 @@ static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
 	return ends[step];
 }
 
-/*
- * The frames of a sample, leaf first, but for the last `known` words of its chain, of which none is
- * a marker. Returns the mode of the outermost frame.
- */
-static enum perf_mode list_frames(
-	struct perf *f, const struct perf_sample *s, enum perf_mode mode, size_t known)
+/* The frames of a sample whose stack is unwound: those of its chain, and behind them the others. */
+static void list_frames(struct perf *f, const struct perf_told *told)
 {
-	/* Markers in a chain say what the addresses behind them are. */
-	static const struct {
-		int64_t marker;
-		enum perf_mode mode;
-	} markers[] = {{-32, HYPERVISOR}, {-128, KERNEL}, {-512, USER}, {-2048, GUEST_KERNEL},
-		{-2176, GUEST_KERNEL}, {-2560, GUEST_USER}};
-	struct pm_cur c = perf_cur(f, (struct pm_bytes){s->chain.p, s->chain.len - 8 * known});
-	enum perf_mode own = mode;
-	bool first = true, is_user = false;
+	const struct perf_sample *s = &told->sample;
 	f->n_chain = 0;
-	while (pm_cur_left(&c) >= 8) {
-		uint64_t ip = pm_cur_u64(&c);
-		if (is_marker(ip)) {
-			for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
-				if (markers[i].marker == (int64_t)ip) {
-					mode = markers[i].mode;
-					first = true;
-				}
-			continue;
-		}
-		add_frame(f, ip, mode, first);
-		is_user |= mode == USER;
-		first = false;
-	}
-	if (s->stack.len && !is_user)
-		f->stacks[unwind(f, s)]++;
-	if (f->n_chain == 0 && known == 0 && s->has_ip)
-		add_frame(f, s->ip, own, true);
-	return mode;
-}
-
-/*
- * How many of the outermost words two chains have in common, up to a marker. One less than that:
- * what stands before a frame says whether it is the first of its mode.
- */
-static size_t common_words(const struct perf *f, struct pm_bytes a, struct pm_bytes b)
-{
-	size_t most = (a.len < b.len ? a.len : b.len) / 8, n = 0;
-	for (; n < most; n++) {
-		const uint8_t *p = a.p + a.len - 8 * (n + 1);
-		if (memcmp(p, b.p + b.len - 8 * (n + 1), 8) != 0 ||
-			is_marker(f->big ? pm_be64(p) : pm_le64(p)))
-			break;
-	}
-	return n ? n - 1 : 0;
+	for (uint32_t i = 0; i < told->n_frames; i++)
+		if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
+			f->chain[f->n_chain++] = told->frames[i];
+	f->stacks[unwind(f, s)]++;
+	if (f->n_chain == 0 && s->has_ip)
+		add_frame(f, s->ip, perf_misc(f, &told->place) & 7, true);
 }
 
 /* What a frame is to thread 0, by its innermost name that says so. */
@@ -248,14 +195,15 @@ static enum perf_role role_of(struct perf *f, const struct perf_location *l, boo
 }
 
 /* Whether the frames of a sample are those of a processor that has nothing to do. */
-static bool is_idle(struct perf *f, const struct perf_sample *s)
+static bool is_idle(
+	struct perf *f, const struct perf_sample *s, const struct perf_frame *frames, size_t n)
 {
 	bool below = false, named = false;
 	if (!s->has_tid || s->pid != 0 || s->tid != 0)
 		return false;
-	for (size_t i = f->n_chain; i-- > 0 && pm_rec_goes_on(f->r);) {
+	for (size_t i = n; i-- > 0 && pm_rec_goes_on(f->r);) {
 		struct perf_location l;
-		enum perf_role role = perf_locate(f, s->pid, &f->chain[i], &l)
+		enum perf_role role = perf_locate(f, s->pid, &frames[i], &l)
 			? role_of(f, &l, &named)
 			: PERF_OTHER;
 		if (below && role == PERF_INTERRUPT)
@@ -270,23 +218,17 @@ static bool is_idle(struct perf *f, const struct perf_sample *s)
 static uint32_t frame_location(
 	struct perf *f, uint64_t pid, const struct perf_frame *at, bool is_idle_leaf)
 {
-	struct perf_recent *r = recent_of(f, at->ip);
 	struct perf_location l;
-	for (size_t i = 0; i < 2 && !is_idle_leaf; i++)
-		if (r[i].ip == at->ip && r[i].epoch == f->epoch && r[i].pid == pid &&
-			r[i].mode == at->mode && r[i].first == at->first)
-			return r[i].location;
+	bool has_slot = at->slot < PERF_SLOTS;
+	if (has_slot && !at->fresh && !is_idle_leaf)
+		return f->slots[at->slot];
 	if (!perf_locate(f, pid, at, &l))
 		return PM_NONE;
-	if (is_idle_leaf)
-		l.standing = PERF_IDLE;
 	uint32_t location = perf_location_of(f, &l);
-	if (location != PM_NONE && !is_idle_leaf) {
-		r[1] = r[0];
-		r[0] = (struct perf_recent){
-			at->ip, f->epoch, (uint32_t)pid, location, (uint8_t)at->mode, at->first};
-	}
-	return location;
+	if (has_slot)
+		f->slots[at->slot] = location;
+	l.standing = PERF_IDLE;
+	return is_idle_leaf && location != PM_NONE ? perf_location_of(f, &l) : location;
 }
 
 /* The path of a frame below another; PM_NONE after a failure. */
@@ -315,38 +257,53 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 	return path;
 }
 
-uint32_t perf_context_of(
-	struct perf *f, struct perf_thread *t, const struct perf_sample *s, enum perf_mode mode)
+/* Where the paths of a thread's last sample are; NULL: nowhere, or after a failure. */
+static struct perf_paths *last_paths(struct perf *f, uint32_t thread)
 {
-	uint32_t path = PM_NONE;
-	/* Frames of idle threads, and those from a copy of the stack, are judged all together. */
-	bool alike = t && (t->pid != 0 || t->tid != 0) && s->stack.len == 0;
-	size_t known = alike && t->epoch == f->epoch ? common_words(f, s->chain, t->chain) : 0;
-	known = known && known < t->n_frames ? known : 0;
-	enum perf_mode outermost = list_frames(f, s, mode, known);
-	if (known && outermost != t->mode)
-		outermost = list_frames(f, s, mode, known = 0);
-	if (f->n_chain + known == 0)
-		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
-	bool idle = is_idle(f, s);
-	if (known)
-		path = t->paths[known - 1];
-	if (alike)
-		t->n_frames = 0;
-	for (size_t i = f->n_chain, n = known; i-- > 0; n++) {
-		uint32_t location = frame_location(f, s->pid, &f->chain[i], idle && i == 0);
-		path = path_below(f, path, location);
-		if (path == PM_NONE ||
-			(alike && !perf_room(f, &t->paths, n, &t->paths_room, sizeof(*t->paths))))
-			return PM_REC_BAD;
-		if (alike)
-			t->paths[n] = path;
+	while (thread != PM_NONE && f->n_last_paths <= thread) {
+		if (!perf_room(f, &f->last_paths, f->n_last_paths, &f->last_paths_room,
+			    sizeof(*f->last_paths)))
+			return NULL;
+		f->last_paths[f->n_last_paths++] = (struct perf_paths){.items = NULL};
 	}
-	if (alike) {
-		t->chain = s->chain;
-		t->epoch = f->epoch;
-		t->n_frames = (uint32_t)(f->n_chain + known);
-		t->mode = outermost;
+	return thread == PM_NONE ? NULL : &f->last_paths[thread];
+}
+
+void perf_context_comes(const struct perf *f, const struct perf_told *told)
+{
+	/* The sample before it may be the thread's last one, and is not taken so far. */
+	const struct perf_paths *last =
+		told->thread < f->n_last_paths ? &f->last_paths[told->thread] : NULL;
+	if (last && told->known && told->known <= last->n)
+		pm_paths_prefetch(&f->paths, last->items[told->known - 1]);
+}
+
+uint32_t perf_context_of(struct perf *f, const struct perf_told *told)
+{
+	const struct perf_sample *s = &told->sample;
+	const struct perf_frame *frames = told->frames;
+	size_t n = told->n_frames, known = told->known;
+	struct perf_paths *last = last_paths(f, told->thread);
+	if (told->unwinds) {
+		list_frames(f, told);
+		frames = f->chain;
+		n = f->n_chain;
+	}
+	if (n + known == 0)
+		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
+	bool idle = is_idle(f, s, frames, n);
+	uint32_t path = last && known ? last->items[known - 1] : PM_NONE;
+	if (last)
+		last->n = known;
+	for (size_t i = n, at = known; i-- > 0; at++) {
+		path = path_below(f, path, frame_location(f, s->pid, &frames[i], idle && i == 0));
+		if (path == PM_NONE ||
+			(last && !perf_room(f, &last->items, at, &last->room, sizeof(path))))
+			return PM_REC_BAD;
+		if (last) {
+			last->items[at] = path;
+			last->n = at + 1;
+		}
 	}
 	return f->contexts[path];
 }

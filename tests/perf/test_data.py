@@ -149,6 +149,39 @@ with tempfile.TemporaryDirectory() as folder:
     check("which had something to find", (len(want) > 3000, any("+" in name for name in want)), (True, True))
 
 
+# So many samples that a thread reads them ahead: stacks that change at their ends, with recursion, while maps change.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    chance = random.Random(8)
+    KERNEL_CODE, USER_MARK, KERNEL_MARK = 0xffffffff81000000, 2**64 - 512, 2**64 - 128
+    model, data, want, stacks = Maps(), [], collections.Counter(), collections.defaultdict(list)
+    for step in range(24_000):
+        if step % 700 == 0:
+            pid, name = chance.randrange(1, 4), f"/opt/m{step}"
+            model.apply("map", pid, 3, 9, name)
+            data.append(record(1, 2, struct.pack("<IIQQQ", pid, pid, page_of(3), 9 * 0x1000, 0) + name.encode().ljust(16, b"\0")))
+        pid = chance.randrange(4)
+        tid = pid and pid * 10 + chance.randrange(2)
+        stack = stacks[tid]
+        del stack[chance.randrange(len(stack) + 1):]
+        stack += [page_of(chance.randrange(12)) + chance.randrange(3) for _ in range(chance.randrange(6))]
+        kernel = [KERNEL_CODE + chance.randrange(3) for _ in range(chance.choice((0, 0, 0, 2)))]
+        chain = [*([KERNEL_MARK, *kernel] if kernel else ()), *([USER_MARK, *reversed(stack)] if stack else ())]
+        data.append(record(9, 1 if kernel else 2, struct.pack(f"<QIIQ{len(chain)}Q", 5, pid, tid, len(chain), *chain)))
+        names = []
+        for at in stack or ([] if kernel else [5]):
+            module, page = model.of.get(pid, {}).get((at - page_of(0)) // 0x1000, ("", 0))
+            names.append(f"{module[5:]}+{hex(page * 0x1000 + at % 0x1000)}" if module else hex(at))
+        want[";".join(names + [f"[kernel.kallsyms]+{hex(at)}" for at in reversed(kernel)])] += 1
+    data.insert(len(data) // 2, record(9, 2, struct.pack("<QIIQ", 5, 1, 10, 1 << 60)))
+    with open(path, "wb") as file:
+        file.write(small_file(1 | 2 | 1 << 5, data))
+    text = cat(path, "export/samples.collapsedstack.txt").stdout
+    got = collections.Counter({line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in text.splitlines()})
+    check("many samples", [(n, got[n], want[n]) for n in sorted(got | want) if got[n] != want[n]][:5], [])
+    check("of which one lies", (sum(want.values()), len(rows(path, "damage.csv", "what"))), (24_000, 1))
+
+
 # Branches are counted by where they come from and go to; what was lost is said.
 IP_TID_BRANCHES = 1 | 2 | 1 << 11
 with tempfile.TemporaryDirectory() as folder:
