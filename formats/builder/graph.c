@@ -416,6 +416,7 @@ static int flat_fill(void *owner, void *built, struct pm_error *err)
 	part->flat = (struct pm_flat){.edges = &part->edges,
 		.functions = part->function_values,
 		.cycles = r->n_circles ? &part->cycles : NULL};
+	o->parts.flat.it = &part->flat;
 	return fill_cycles(o, part);
 }
 
@@ -429,9 +430,10 @@ static void flat_done(void *built)
 	free(part->members);
 }
 
-int pm_rec_graph_flat(struct pm_rec_opened *o, const struct pm_flat **ret, struct pm_error *err)
+int pm_rec_graph_flat(void *opened, struct pm_error *err)
 {
+	struct pm_rec_opened *o = opened;
 	static const struct pm_part_type type = {
 		sizeof(struct flat_part), flat_fill, flat_done, .what = "call edges"};
-	return pm_part_get(&o->flat, &type, o, ret, err);
+	return pm_part_build(&o->flat, &type, o, err);
 }

@@ -1,7 +1,7 @@
 /*
  * Opens sources of formats over the builder, and answers the format interface. Until a source is
  * read, only `ready` and what is known from its attributes may be asked for; reading it sets the
- * profile's fields, and takes operations away whose data it turned out not to have.
+ * profile's fields and parts, and takes operations away whose data it turned out not to have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +55,7 @@ static void show(struct pm_rec_opened *o)
 {
 	struct pm_profile *p = o->profile;
 	const struct pm_recording *r = &o->recording;
+	const struct pm_rec_whole *w = &o->whole;
 	p->layout = r->layout;
 	p->title = r->title;
 	p->kind_of_tree = r->contexts_are;
@@ -65,21 +66,35 @@ static void show(struct pm_rec_opened *o)
 	p->measured_ns = r->measured_ns == PM_NO_TIME ? 0 : r->measured_ns;
 	p->inclusive_overlaps = r->has_edges;
 	p->notes = r->notes;
-	if (!r->has_edges)
-		o->ops.flat = NULL;
-	if (!r->missing.why)
-		o->ops.missing = NULL;
 	p->traces_are_calls = r->traces_are_calls;
 	p->times_since_epoch = r->since_epoch;
 	p->samples_are_weighed = r->traces_are_weighed;
 	p->events = r->events;
 	p->n_events = (uint32_t)r->n_events;
-	if (o->whole.threads.n == 0 && !o->reader->has_threads)
-		o->ops.threads = NULL;
-	if (r->n_traces == 0 || o->whole.threads.n == 0)
+	if (r->n_traces == 0 || w->threads.n == 0)
 		o->ops.samples = NULL;
-	if (!o->ops.samples || !r->traces_are_calls)
-		o->ops.call_times = NULL;
+	o->span.duration_ns = r->duration_ns;
+	o->span.origin_ns = r->n_traces > 0 ? r->first_ns : PM_NO_TIME;
+	if (r->n_traces > 0 && r->duration_ns == PM_NO_TIME && r->end_ns >= r->first_ns)
+		o->span.duration_ns = r->end_ns - r->first_ns;
+	o->parts = (struct pm_parts){
+		.tree.it = w->tree,
+		.metrics.it = &w->metrics,
+		.span.it = &o->span,
+		.damage.it = &w->damages,
+		.documents = {.it = r->documents, .n = r->n_documents},
+		.collections = {.it = r->collections, .n = r->n_collections},
+		.series = {.it = r->series, .n = r->n_series},
+		.facts = {.it = r->facts, .n = r->n_facts},
+	};
+	if (w->threads.n > 0 || o->reader->has_threads)
+		o->parts.threads.it = &w->threads;
+	if (o->ops.samples && r->traces_are_calls)
+		o->parts.call_times.build = pm_rec_call_times;
+	if (r->has_edges)
+		o->parts.flat.build = pm_rec_graph_flat;
+	if (r->missing.why)
+		o->parts.missing.it = &r->missing;
 }
 
 /* One of the files that has changed since it was opened, or NULL. */
@@ -179,27 +194,6 @@ static const struct pm_rec_whole *whole_of(const struct pm_profile *p)
 	return &opened_of(p)->whole;
 }
 
-static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = whole_of(p)->tree;
-	return 0;
-}
-
-static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &whole_of(p)->metrics;
-	return 0;
-}
-
-static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &whole_of(p)->threads;
-	return 0;
-}
-
 static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
@@ -273,76 +267,6 @@ static int trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t *ret
 	return pm_rec_trace_ends(&opened_of(p)->recording, thread, ret_first_ns, ret_last_ns);
 }
 
-static int call_times(
-	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
-{
-	return pm_rec_call_times(opened_of(p), ret, err);
-}
-
-static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	const struct pm_recording *r = &opened_of(p)->recording;
-	(void)err;
-	*ret_origin_ns = r->n_traces > 0 ? r->first_ns : PM_NO_TIME;
-	*ret_duration_ns = r->duration_ns;
-	if (r->n_traces > 0 && r->duration_ns == PM_NO_TIME && r->end_ns >= r->first_ns)
-		*ret_duration_ns = r->end_ns - r->first_ns;
-	return 0;
-}
-
-static int flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
-{
-	return pm_rec_graph_flat(opened_of(p), ret, err);
-}
-
-static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct pm_recording *r = &opened_of(p)->recording;
-	(void)err;
-	*ret = r->documents;
-	*ret_n = r->n_documents;
-	return 0;
-}
-
-static int series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct pm_recording *r = &opened_of(p)->recording;
-	(void)err;
-	*ret = r->series;
-	*ret_n = r->n_series;
-	return 0;
-}
-
-static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct pm_recording *r = &opened_of(p)->recording;
-	(void)err;
-	*ret = r->collections;
-	*ret_n = r->n_collections;
-	return 0;
-}
-
-static int missing(const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &opened_of(p)->recording.missing;
-	return 0;
-}
-
-static int facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
-{
-	const struct pm_recording *r = &opened_of(p)->recording;
-	(void)err;
-	*ret = r->facts;
-	*ret_n = r->n_facts;
-	return 0;
-}
-
 static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	(void)err;
@@ -357,13 +281,6 @@ static int remarks(const struct pm_profile *p, struct pm_text *out, struct pm_er
 	return 0;
 }
 
-static int damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &whole_of(p)->damages;
-	return 0;
-}
-
 static uint64_t memory(const struct pm_profile *p)
 {
 	const struct pm_rec_opened *o = opened_of(p);
@@ -375,25 +292,13 @@ static uint64_t memory(const struct pm_profile *p)
 
 static const struct pm_profile_ops all_ops = {
 	.ready = ready,
-	.tree = tree,
-	.metrics = metrics,
-	.threads = threads,
 	.thread_counts = thread_counts,
 	.run_costs = run_costs,
 	.values = values,
 	.samples = samples,
 	.trace_ends = trace_ends,
-	.call_times = call_times,
-	.span = span,
-	.flat = flat,
-	.documents = documents,
-	.collections = collections,
-	.series = series,
-	.missing = missing,
-	.facts = facts,
 	.recipes = recipes,
 	.remarks = remarks,
-	.damage = damage,
 	.warm = warm,
 	.memory = memory,
 	.changed = changed,
@@ -450,9 +355,8 @@ static struct pm_rec_opened *opened_new(const struct pm_reader *reader,
 	o->own_done = done;
 	o->profile = p;
 	o->ops = all_ops;
-	o->ready = (struct pm_lazy)PM_LAZY_INIT;
 	o->recording.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	*p = (struct pm_profile){.ops = &o->ops, .self = o};
+	*p = (struct pm_profile){.ops = &o->ops, .parts = &o->parts, .self = o};
 	return o;
 }
 

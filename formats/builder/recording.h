@@ -180,8 +180,11 @@ struct pm_rec_opened {
 	char *path;            /* of a folder, whose name is the title */
 	struct pm_bytes title; /* empty: the file's name */
 	struct pm_watch watch;
-	struct pm_profile *profile; /* its fields, and ops, are set once everything is read */
+	/* Its fields, parts and ops are set once everything is read. */
+	struct pm_profile *profile;
 	struct pm_profile_ops ops;
+	struct pm_parts parts;
+	struct pm_span span;
 	struct pm_lazy ready;
 	bool read; /* atomic: everything */
 	struct pm_recording recording;
@@ -205,8 +208,8 @@ void pm_rec_add_cell(
 /* graph.c: finds circles, and what is known of contexts; before the recording is sealed. */
 int pm_rec_graph(struct pm_recording *r);
 
-/* graph.c: pm_profile_ops.flat of a graph. */
-int pm_rec_graph_flat(struct pm_rec_opened *o, const struct pm_flat **ret, struct pm_error *err);
+/* graph.c: builds pm_parts.flat of a graph. */
+int pm_rec_graph_flat(void *opened, struct pm_error *err);
 
 /* seal.c: makes a whole of the recording, whose texts it refers to. */
 int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *ret, struct pm_error *err);
@@ -224,8 +227,7 @@ int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t f
 	struct pm_sample *ret, size_t room);
 int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *ret_first_ns,
 	uint64_t *ret_last_ns);
-int pm_rec_call_times(
-	struct pm_rec_opened *o, const struct pm_call_times **ret, struct pm_error *err);
+int pm_rec_call_times(void *opened, struct pm_error *err); /* builds pm_parts.call_times */
 
 /* The metric of a quantity: its own, its inclusive, and its flat costs. */
 enum { PM_REC_INCL, PM_REC_EXCL, PM_REC_FLAT, PM_REC_N };

@@ -366,6 +366,7 @@ static int call_times_fill(void *owner, void *part, struct pm_error *err)
 	if (e == 0)
 		e = pm_percentiles(&durations, *ret, n, add_calls, o);
 	pm_durations_done(&durations);
+	o->parts.call_times.it = *ret;
 	return e;
 }
 
@@ -375,13 +376,10 @@ static void call_times_done(void *part)
 	free(*times);
 }
 
-int pm_rec_call_times(
-	struct pm_rec_opened *o, const struct pm_call_times **ret, struct pm_error *err)
+int pm_rec_call_times(void *opened, struct pm_error *err)
 {
 	static const struct pm_part_type type = {sizeof(struct pm_call_times *), call_times_fill,
 		call_times_done, .what = "how long calls took"};
-	const struct pm_call_times *const *times;
-	int r = pm_part_get(&o->call_times, &type, o, &times, err);
-	*ret = r < 0 ? NULL : *times;
-	return r;
+	struct pm_rec_opened *o = opened;
+	return pm_part_build(&o->call_times, &type, o, err);
 }

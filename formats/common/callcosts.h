@@ -45,7 +45,7 @@ struct pm_callcosts {
 	uint32_t *context_start; /* in by_context: n_contexts + 1 */
 };
 
-/* pm_profile_ops.metrics of such costs, in nanoseconds. */
+/* pm_parts.metrics of such costs, in nanoseconds. */
 extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
 
 /*

@@ -82,13 +82,19 @@ static int build(void *context, struct pm_error *err)
 	return 0;
 }
 
+int pm_part_build(
+	struct pm_part *part, const struct pm_part_type *type, void *owner, struct pm_error *err)
+{
+	struct building b = {part, type, owner};
+	return pm_lazy_get(&part->lazy, build, &b, err);
+}
+
 int pm_part_get_sized(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,
 	size_t size, struct pm_error *err)
 {
 	assert(size > 1 && size <= type->size); /* 1: a pointer to void */
 	(void)size;
-	struct building b = {part, type, owner};
-	int r = pm_lazy_get(&part->lazy, build, &b, err);
+	int r = pm_part_build(part, type, owner, err);
 	void *thing = r < 0 ? NULL : part->built;
 	memcpy(ret, &thing, sizeof(thing)); /* avoids aliasing */
 	return r;

@@ -7,16 +7,12 @@
 #include "formats/common/work.h"
 #include "profmount/error.h"
 
+/* Zeroed = ready for use. */
 struct pm_lazy {
 	struct pm_turn turn;
 	int state; /* 0 not yet, 1 built, negative: the errno of a lasting failure */
 	struct pm_error error;
 };
-
-#define PM_LAZY_INIT                                                                               \
-	{                                                                                          \
-		.state = 0                                                                         \
-	}
 
 /* Slow path of pm_lazy_get. */
 int pm_lazy_wait(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
@@ -48,7 +44,6 @@ struct pm_part_type {
 	const char *what; /* there was no memory for: the context tree */
 };
 
-/* Zeroed = ready for use. */
 struct pm_part {
 	struct pm_lazy lazy;
 	const struct pm_part_type *type; /* NULL: not built */
@@ -62,6 +57,10 @@ struct pm_part {
  */
 #define pm_part_get(part, type, owner, ret, err)                                                   \
 	pm_part_get_sized(part, type, owner, ret, sizeof(**(ret)), err)
+
+/* The same without getting it. */
+int pm_part_build(
+	struct pm_part *part, const struct pm_part_type *type, void *owner, struct pm_error *err);
 
 /* The same; `size` is that of what `*ret` points to, which must not exceed the part. */
 int pm_part_get_sized(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,

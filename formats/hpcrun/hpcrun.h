@@ -752,6 +752,8 @@ struct hpcrun_opened {
 	struct pm_damages damages;
 	struct hpcrun_file_list files;
 	struct pm_named_doc document; /* of the root */
+	struct pm_span span;
+	struct pm_parts parts;
 };
 
 static inline struct hpcrun_opened *hpcrun_opened_of(const struct pm_profile *p)

@@ -27,8 +27,9 @@ static int build_who(void *self, struct pm_error *err)
  * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
  * The part is const from then on.
  */
-static int get_who(struct hpcrun_opened *o, struct pm_error *err)
+static int get_who(void *opened, struct pm_error *err)
 {
+	struct hpcrun_opened *o = opened;
 	return pm_lazy_get(&o->who_lazy, build_who, o, err);
 }
 
@@ -47,6 +48,7 @@ static int build_merged(void *self, struct pm_error *err)
 	if (r < 0)
 		return r;
 	r = hpcrun_merge(&o->merged, &o->folder, &o->who, &o->damage_list, err);
+	o->parts.tree.it = o->merged.tree;
 	if (r == 0)
 		return 0;
 	pm_damage_done(&o->damage_list); /* it may be tried again */
@@ -54,8 +56,9 @@ static int build_merged(void *self, struct pm_error *err)
 	return r;
 }
 
-static int get_merged(struct hpcrun_opened *o, struct pm_error *err)
+static int get_merged(void *opened, struct pm_error *err)
 {
+	struct hpcrun_opened *o = opened;
 	return pm_lazy_get(&o->merged_lazy, build_merged, o, err);
 }
 
@@ -66,14 +69,18 @@ static int build_times(void *self, struct pm_error *err)
 	if (r < 0)
 		return r;
 	r = hpcrun_times_read(&o->times, &o->folder, &o->who);
+	o->span = (struct pm_span){o->times.origin_ns, o->times.origin_ns};
+	if (o->times.origin_ns != PM_NO_TIME)
+		o->span.duration_ns = o->times.end_ns - o->times.origin_ns;
 	if (r == 0)
 		return 0;
 	hpcrun_times_done(&o->times);
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the traces");
 }
 
-static int get_times(struct hpcrun_opened *o, struct pm_error *err)
+static int get_times(void *opened, struct pm_error *err)
 {
+	struct hpcrun_opened *o = opened;
 	return pm_lazy_get(&o->times_lazy, build_times, o, err);
 }
 
@@ -156,11 +163,14 @@ static int build_facts(void *self, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
 	int r = hpcrun_facts_read(&o->facts, &o->folder);
+	o->parts.facts.it = o->facts.items;
+	o->parts.facts.n = o->facts.n;
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
 }
 
-static int get_facts(struct hpcrun_opened *o, struct pm_error *err)
+static int get_facts(void *opened, struct pm_error *err)
 {
+	struct hpcrun_opened *o = opened;
 	return pm_lazy_get(&o->facts_lazy, build_facts, o, err);
 }
 
@@ -235,8 +245,9 @@ static int build_damage(void *self, struct pm_error *err)
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
-static int get_damage(struct hpcrun_opened *o, struct pm_error *err)
+static int get_damage(void *opened, struct pm_error *err)
 {
+	struct hpcrun_opened *o = opened;
 	return pm_lazy_get(&o->damage_lazy, build_damage, o, err);
 }
 
@@ -251,11 +262,6 @@ int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpc
 		return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 	}
 	*o = (struct hpcrun_opened){.folder = *folder,
-		.who_lazy = PM_LAZY_INIT,
-		.merged_lazy = PM_LAZY_INIT,
-		.times_lazy = PM_LAZY_INIT,
-		.damage_lazy = PM_LAZY_INIT,
-		.facts_lazy = PM_LAZY_INIT,
 		.damage_list = PM_DAMAGE_LIST_INIT,
 		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
 	int r = -ENOMEM;
@@ -287,42 +293,6 @@ void hpcrun_opened_free(struct hpcrun_opened *o)
 	pm_damage_done(&o->found);
 	hpcrun_folder_close(&o->folder);
 	free(o);
-}
-
-/* ==== the format interface ==== */
-
-/* ---- tree, metrics, threads ---- */
-
-static int model_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_merged(o, err);
-	*ret = o->merged.tree;
-	return r;
-}
-
-static int model_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	*ret = &o->merged.metrics;
-	return get_merged(o, err);
-}
-
-static int model_missing(
-	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	*ret = &o->merged.missing;
-	return get_merged(o, err);
-}
-
-static int model_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	*ret = &o->who.threads;
-	return get_who(o, err);
 }
 
 static bool has_traces(const struct hpcrun_folder *folder)
@@ -472,46 +442,12 @@ static int model_trace_ends(const struct pm_profile *p, uint32_t thread, uint64_
 	return 0;
 }
 
-static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
-	uint64_t *ret_duration_ns, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_times(o, err);
-	if (r < 0)
-		return r;
-	*ret_origin_ns = *ret_duration_ns = o->times.origin_ns;
-	if (o->times.origin_ns != PM_NO_TIME)
-		*ret_duration_ns = o->times.end_ns - o->times.origin_ns;
-	return 0;
-}
-
-/* ---- documents, facts, damage ---- */
-
-static int model_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
-	size_t *ret_n, struct pm_error *err)
-{
-	(void)err;
-	*ret = &hpcrun_opened_of(p)->document;
-	*ret_n = 1;
-	return 0;
-}
-
 static int model_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	int r = get_who(o, err);
 	return r < 0 ? r : hpcrun_raw_document(&o->folder, &o->who, thread, k, ret);
-}
-
-static int model_facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_facts(o, err);
-	*ret = o->facts.items;
-	*ret_n = o->facts.n;
-	return r;
 }
 
 static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
@@ -537,14 +473,6 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	return 0;
 }
 
-static int model_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	*ret = &o->damages;
-	return get_damage(o, err);
-}
-
 static bool model_changed(const struct pm_profile *p)
 {
 	return hpcrun_folder_changed(&hpcrun_opened_of(p)->folder);
@@ -565,29 +493,32 @@ static int model_remarks(const struct pm_profile *p, struct pm_text *out, struct
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = model_tree,
-	.metrics = model_metrics,
-	.threads = model_threads,
 	.has = model_has,
 	.thread_counts = model_thread_counts,
 	.run_costs = model_run_costs,
 	.values = model_values,
 	.samples = model_samples,
 	.trace_ends = model_trace_ends,
-	.span = model_span,
-	.documents = model_documents,
 	.thread_document = model_thread_document,
-	.missing = model_missing,
-	.facts = model_facts,
 	.remarks = model_remarks,
 	.recipes = model_recipes,
-	.damage = model_damage,
 	.changed = model_changed,
 };
 
 void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret)
 {
+	o->parts = (struct pm_parts){
+		.tree.build = get_merged,
+		.metrics = {.build = get_merged, .it = &o->merged.metrics},
+		.threads = {.build = get_who, .it = &o->who.threads},
+		.span = {.build = get_times, .it = &o->span},
+		.missing = {.build = get_merged, .it = &o->merged.missing},
+		.damage = {.build = get_damage, .it = &o->damages},
+		.documents = {.it = &o->document, .n = 1},
+		.facts.build = get_facts,
+	};
 	ret->ops = &ops;
+	ret->parts = &o->parts;
 	ret->self = o;
 	ret->layout = o->layout;
 	ret->title = hpcrun_program_find(&o->folder);

@@ -228,7 +228,6 @@ static int take_time(void *context, uint32_t i, void *result)
 	const struct hpcrun_time *time = result;
 	struct hpcrun_times *times = s->times;
 	times->items[i] = *time;
-	times->items[i].lazy = (struct pm_lazy)PM_LAZY_INIT;
 	if (time->first == PM_NO_TIME)
 		return 0;
 	if (time->first < times->origin_ns)

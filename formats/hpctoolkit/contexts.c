@@ -578,6 +578,7 @@ static int tree_fill(void *owner, void *part, struct pm_error *err)
 	if (r == 0)
 		r = tree_finish(&w, t, err);
 	if (r == 0) {
+		((struct hpctk_opened *)owner)->parts.tree.it = t->tree;
 		t->record_at = w.record_at;
 		w.record_at = NULL;
 	}

@@ -281,6 +281,7 @@ static int found_fill(void *owner, void *part, struct pm_error *err)
 	if (r == 0 && (pm_work_cancelled() || s.found->no_memory))
 		r = -ENOMEM;
 	found->damages = pm_damage_rows(s.found);
+	db->parts.damage.it = &found->damages;
 	free(s.is_stat);
 	pm_map_done(&s.lengths.of);
 	return r;
@@ -298,8 +299,8 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_found),
 	.file = NULL,
 	.what = "the list of damage"};
 
-int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+int hpctk_damage(void *opened, struct pm_error *err)
 {
-	struct hpctk_opened *db = hpctk_opened_of(p);
-	return pm_part_get(&db->found, &type, db, ret, err);
+	struct hpctk_opened *db = opened;
+	return pm_part_build(&db->found, &type, db, err);
 }

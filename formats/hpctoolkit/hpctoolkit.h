@@ -85,7 +85,8 @@ struct hpctk_opened {
 	struct pm_part metrics, columns, tree, threads, documents, copied, gathered, found;
 	struct pm_lazy span_lazy, has_copied_lazy;
 	bool has_copied; /* of `copied` there is at least one */
-	uint64_t origin_ns, duration_ns;
+	struct pm_span span;
+	struct pm_parts parts;
 };
 
 /*
@@ -384,11 +385,10 @@ bool hpctk_tuple_find(
 struct hpctk_sample_record hpctk_sample_get(
 	const struct hpctk_opened *db, const struct hpctk_line *line, uint64_t i);
 
-/* As pm_profile_ops.samples and .span. */
+/* As pm_profile_ops.samples; builds pm_parts.span. */
 int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
-int hpctk_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err);
+int hpctk_span(void *opened, struct pm_error *err);
 
 /*
  * ---- values of contexts that cct.db lacks (summary.c) ----
@@ -517,9 +517,8 @@ int64_t hpctk_values(const struct pm_profile *p, struct pm_values_of of, uint64_
  * Source files copied into the database.
  */
 
-/* As pm_profile_ops.sources. */
-int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-	struct pm_error *err);
+/* Builds pm_parts.sources. */
+int hpctk_sources(void *opened, struct pm_error *err);
 
 /* Whether there are any. 1, 0 or a negative errno; stops at the first. */
 int hpctk_sources_any(struct hpctk_opened *db, struct pm_error *err);
@@ -532,17 +531,16 @@ int hpctk_sources_scan(struct hpctk_opened *db, struct pm_damage_list *found, st
  * The documents of a database.
  */
 
-/* As pm_profile_ops.documents. */
-int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err);
+/* Builds pm_parts.documents. */
+int hpctk_documents(void *opened, struct pm_error *err);
 
 /*
  * ---- damage (damage.c) ----
  * What could not be read.
  */
 
-/* Like pm_profile_ops.damage: reads everything on the first call. */
-int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+/* Builds pm_parts.damage: reads everything. */
+int hpctk_damage(void *opened, struct pm_error *err);
 
 /*
  * ---- the profile (model.c) ----

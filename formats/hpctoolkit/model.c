@@ -7,28 +7,22 @@
 #include "formats/common/quantity.h"
 #include "formats/common/text.h"
 
-static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+static int tree(void *opened, struct pm_error *err)
 {
 	const struct hpctk_tree *t;
-	int r = hpctk_tree_get(hpctk_opened_of(p), &t, err);
-	*ret = r < 0 ? NULL : t->tree;
-	return r;
+	return hpctk_tree_get(opened, &t, err);
 }
 
-static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+static int metrics(void *opened, struct pm_error *err)
 {
 	const struct hpctk_columns *c;
-	int r = hpctk_columns_get(hpctk_opened_of(p), &c, err);
-	*ret = r < 0 ? NULL : &c->list;
-	return r;
+	return hpctk_columns_get(opened, &c, err);
 }
 
-static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+static int threads(void *opened, struct pm_error *err)
 {
 	const struct hpctk_threads *t;
-	int r = hpctk_threads_get(hpctk_opened_of(p), &t, err);
-	*ret = r < 0 ? NULL : &t->list;
-	return r;
+	return hpctk_threads_get(opened, &t, err);
 }
 
 /* As stored; unknown if the values of a thread are outside the file. */
@@ -84,28 +78,6 @@ static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_er
 	return 0;
 }
 
-/* Names were looked for when the database was made. */
-static int missing(const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
-{
-	static const struct pm_missings all = {
-		.why = "the database has none: hpcprof found neither symbols nor a structure file",
-		.advice = "run hpcstruct on the measurement, then hpcprof again"};
-	(void)p;
-	(void)err;
-	*ret = &all;
-	return 0;
-}
-
-static int facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
-{
-	(void)err;
-	const struct hpctk_opened *db = hpctk_opened_of(p);
-	*ret = db->facts;
-	*ret_n = HPCTK_N_FACTS;
-	return 0;
-}
-
 static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	(void)p;
@@ -128,23 +100,19 @@ static bool changed(const struct pm_profile *p)
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = tree,
-	.metrics = metrics,
-	.threads = threads,
 	.has = has,
 	.thread_counts = thread_counts,
 	.run_costs = hpctk_run_costs,
 	.values = hpctk_values,
 	.samples = hpctk_samples,
-	.span = hpctk_span,
-	.documents = hpctk_documents,
-	.sources = hpctk_sources,
-	.missing = missing,
-	.facts = facts,
 	.recipes = recipes,
-	.damage = hpctk_damage,
 	.changed = changed,
 };
+
+/* Names were looked for when the database was made. */
+static const struct pm_missings missing = {
+	.why = "the database has none: hpcprof found neither symbols nor a structure file",
+	.advice = "run hpcstruct on the measurement, then hpcprof again"};
 
 static void facts_init(struct hpctk_opened *db, struct pm_bytes description)
 {
@@ -167,6 +135,18 @@ void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 {
 	struct pm_bytes description;
 	ret->ops = &ops;
+	ret->parts = &db->parts;
+	db->parts = (struct pm_parts){
+		.tree.build = tree,
+		.metrics.build = metrics,
+		.threads.build = threads,
+		.span = {.build = hpctk_span, .it = &db->span},
+		.missing.it = &missing,
+		.damage.build = hpctk_damage,
+		.documents.build = hpctk_documents,
+		.sources.build = hpctk_sources,
+		.facts = {.it = db->facts, .n = HPCTK_N_FACTS},
+	};
 	ret->layout = hpctk_layout_name(&db->layout);
 	hpctk_general_get(db, &ret->title, &description);
 	facts_init(db, description);

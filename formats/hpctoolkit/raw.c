@@ -390,7 +390,10 @@ static int documents_fill(void *owner, void *part, struct pm_error *err)
 			return -ENOMEM;
 		d->docs[d->n++] = doc;
 	}
-	return yaml_list(d, db);
+	int r = yaml_list(d, db);
+	db->parts.documents.it = d->docs;
+	db->parts.documents.n = d->n;
+	return r;
 }
 
 static void documents_done(void *part)
@@ -406,13 +409,8 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_documents),
 	.file = NULL,
 	.what = "the list of documents"};
 
-int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
+int hpctk_documents(void *opened, struct pm_error *err)
 {
-	struct hpctk_opened *db = hpctk_opened_of(p);
-	const struct hpctk_documents *d;
-	int r = pm_part_get(&db->documents, &type, db, &d, err);
-	*ret = r < 0 ? NULL : d->docs;
-	*ret_n = r < 0 ? 0 : d->n;
-	return r;
+	struct hpctk_opened *db = opened;
+	return pm_part_build(&db->documents, &type, db, err);
 }

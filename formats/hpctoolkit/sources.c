@@ -111,6 +111,8 @@ static int sources_fill(void *owner, void *part, struct pm_error *err)
 		r = source_add(s, db, &seen, i);
 	pm_strtab_done(&seen);
 	pm_map_done(&s->lengths.of);
+	db->parts.sources.it = s->items;
+	db->parts.sources.n = s->n;
 	return s->damage.no_memory ? -ENOMEM : r;
 }
 
@@ -128,15 +130,10 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_sources),
 	.file = NULL,
 	.what = "source files"};
 
-int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-	struct pm_error *err)
+int hpctk_sources(void *opened, struct pm_error *err)
 {
-	struct hpctk_opened *db = hpctk_opened_of(p);
-	const struct hpctk_sources *s;
-	int r = pm_part_get(&db->copied, &type, db, &s, err);
-	*ret = r < 0 ? NULL : s->items;
-	*ret_n = r < 0 ? 0 : s->n;
-	return r;
+	struct hpctk_opened *db = opened;
+	return pm_part_build(&db->copied, &type, db, err);
 }
 
 /* Without src/ there are none, even if the database says so. */

@@ -272,6 +272,7 @@ static int threads_fill(void *owner, void *part, struct pm_error *err)
 	struct builder b = {.db = owner, .t = part};
 	(void)err;
 	b.t->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	b.db->parts.threads.it = &b.t->list;
 	int r = threads_list(&b);
 	free(b.keys);
 	pm_map_done(&b.key_of_kind);
@@ -374,17 +375,13 @@ static int span_build(void *context, struct pm_error *err)
 		first = begin < first ? begin : first;
 		last = end > last ? end : last;
 	}
-	db->origin_ns = first == UINT64_MAX ? PM_NO_TIME : first;
-	db->duration_ns = first == UINT64_MAX || last < first ? PM_NO_TIME : last - first;
+	db->span.origin_ns = first == UINT64_MAX ? PM_NO_TIME : first;
+	db->span.duration_ns = first == UINT64_MAX || last < first ? PM_NO_TIME : last - first;
 	return 0;
 }
 
-int hpctk_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
+int hpctk_span(void *opened, struct pm_error *err)
 {
-	struct hpctk_opened *db = hpctk_opened_of(p);
-	int r = pm_lazy_get(&db->span_lazy, span_build, db, err);
-	*ret_origin_ns = r < 0 ? PM_NO_TIME : db->origin_ns;
-	*ret_duration_ns = r < 0 ? PM_NO_TIME : db->duration_ns;
-	return r;
+	struct hpctk_opened *db = opened;
+	return pm_lazy_get(&db->span_lazy, span_build, db, err);
 }

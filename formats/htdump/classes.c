@@ -448,15 +448,13 @@ static int series_build(void *context, struct pm_error *err)
 	r = src->series ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		r = add_class(src, i);
+	src->parts.series.it = src->series;
+	src->parts.series.n = src->n_series;
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
 }
 
-int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-	struct pm_error *err)
+int htd_series(void *opened, struct pm_error *err)
 {
-	struct htd_opened *src = htd_opened_of(p);
-	int r = pm_lazy_get(&src->series_lazy, series_build, src, err);
-	*ret = src->series;
-	*ret_n = r < 0 ? 0 : src->n_series;
-	return r;
+	struct htd_opened *src = opened;
+	return pm_lazy_get(&src->series_lazy, series_build, src, err);
 }

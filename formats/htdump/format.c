@@ -81,10 +81,6 @@ int htd_opened_new(struct pm_input *input, const struct pm_open_options *options
 	src->input = *input;
 	src->cache = options->cache;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->children_lazy = src->percentiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = opened_fill(src, options->values, err);
 	if (r < 0) {
 		opened_free(src);

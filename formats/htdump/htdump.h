@@ -414,6 +414,8 @@ struct htd_opened {
 	struct pm_cache *cache;             /* of segments of traces (trace.c) */
 	struct pm_fact facts[HTD_N_FACTS];
 	char version[16];
+	struct pm_span span;
+	struct pm_parts parts;
 };
 
 static inline struct htd_opened *htd_opened_of(const struct pm_profile *p)
@@ -433,7 +435,7 @@ int htd_opened_new(struct pm_input *input, const struct pm_open_options *options
  * not be used before; getting `calls`, counting the items of a collection and starting a table all
  * do this.
  */
-int htd_scan_get(struct htd_opened *src, struct pm_error *err);
+int htd_scan_get(void *opened, struct pm_error *err);
 
 /* Frees what it has read; also of a stream that was not scanned. */
 void htd_scan_done(struct htd_opened *src);
@@ -462,9 +464,8 @@ struct pm_cell htd_data_type_cell(uint8_t data_type);
 bool htd_is_own_class(const struct htd_klass *k);
 bool htd_is_call_class(const struct htd_klass *k);
 
-/* classes.c: pm_profile_ops.series. */
-int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-	struct pm_error *err);
+/* classes.c: builds pm_parts.series. */
+int htd_series(void *opened, struct pm_error *err);
 
 /* trace.c: pm_profile_ops.samples. */
 int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -475,8 +476,8 @@ void htd_raw_documents(struct htd_opened *src);
 void htd_class_collection(const struct htd_opened *src, struct pm_collection *ret);
 void htd_counter_collection(const struct htd_opened *src, struct pm_collection *ret);
 
-/* pm_profile_ops.damage: what could not be read of the stream; reads all of it. */
-int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+/* Builds pm_parts.damage: what could not be read of the stream; reads all of it. */
+int htd_damage(void *opened, struct pm_error *err);
 
 /* model.c: the profile of a stream that may not be scanned yet. */
 void htd_model_init(struct htd_opened *src, struct pm_profile *ret);

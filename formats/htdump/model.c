@@ -7,20 +7,16 @@
 /* Where a second thread is looked for before the whole stream is read. */
 #define SOON_BYTES ((uint64_t)16 << 20)
 
-static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+static int tree(void *opened, struct pm_error *err)
 {
 	const struct htd_calls *c;
-	int r = htd_calls_get(htd_opened_of(p), &c, err);
-	*ret = r < 0 ? NULL : c->tree;
-	return r;
+	return htd_calls_get(opened, &c, err);
 }
 
-static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+static int call_times(void *opened, struct pm_error *err)
 {
-	const struct htd_wanted *w = &htd_opened_of(p)->wanted;
-	(void)err;
-	*ret = w->n ? &w->metrics : &pm_callcosts_metrics;
-	return 0;
+	const struct htd_percentiles *found;
+	return htd_percentiles_get(opened, &found, err);
 }
 
 static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
@@ -45,14 +41,6 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 		return pm_callcosts_values(&c->costs, of, first, ret, room);
 	return of.what == PM_OF_THREAD ? pm_costs_of_thread(&c->all, of.index, first, ret, room)
 				       : pm_costs_of_context(&c->all, of.index, first, ret, room);
-}
-
-/* ---- threads ---- */
-
-static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	*ret = &htd_opened_of(p)->threads;
-	return htd_scan_get(htd_opened_of(p), err);
 }
 
 /* Streams with several threads show this early; for others, everything has to be read. */
@@ -92,50 +80,6 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 		return pm_error_plain(err, -ENOMEM);
 	ret->contexts = lane->n_contexts;
 	ret->last_ns = lane->end == UINT64_MAX ? 0 : lane->end;
-	return 0;
-}
-
-static int call_times(
-	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
-{
-	const struct htd_percentiles *found;
-	int r = htd_percentiles_get(htd_opened_of(p), &found, err);
-	*ret = r < 0 ? NULL : found->of_function;
-	return r;
-}
-
-static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	const struct htd_stream *s = &htd_opened_of(p)->stream;
-	int r = htd_scan_get(htd_opened_of(p), err);
-	if (r < 0)
-		return r;
-	bool known = s->origin <= s->last;
-	*ret_origin_ns = known ? s->origin : PM_NO_TIME;
-	*ret_duration_ns = known ? s->last - s->origin : PM_NO_TIME;
-	return 0;
-}
-
-/* ---- documents ---- */
-
-static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct htd_opened *src = htd_opened_of(p);
-	(void)err;
-	*ret = src->documents;
-	*ret_n = sizeof(src->documents) / sizeof(src->documents[0]);
-	return 0;
-}
-
-static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct htd_opened *src = htd_opened_of(p);
-	(void)err;
-	*ret = src->collections;
-	*ret_n = sizeof(src->collections) / sizeof(src->collections[0]);
 	return 0;
 }
 
@@ -186,12 +130,9 @@ static int facts_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-static int facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+static int facts(void *opened, struct pm_error *err)
 {
-	struct htd_opened *src = htd_opened_of(p);
-	*ret = src->facts;
-	*ret_n = HTD_N_FACTS;
+	struct htd_opened *src = opened;
 	return pm_lazy_get(&src->facts_lazy, facts_build, src, err);
 }
 
@@ -206,22 +147,12 @@ static bool changed(const struct pm_profile *p)
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = tree,
-	.metrics = metrics,
-	.threads = threads,
 	.has = has,
 	.thread_counts = thread_counts,
 	.run_costs = run_costs,
 	.values = values,
 	.samples = htd_samples,
-	.call_times = call_times,
-	.series = htd_series,
-	.span = span,
-	.documents = documents,
-	.collections = collections,
-	.facts = facts,
 	.recipes = recipes,
-	.damage = htd_damage,
 	.warm = warm,
 	.changed = changed,
 };
@@ -231,7 +162,22 @@ void htd_model_init(struct htd_opened *src, struct pm_profile *ret)
 	htd_raw_documents(src);
 	htd_class_collection(src, &src->collections[0]);
 	htd_counter_collection(src, &src->collections[1]);
+	src->parts = (struct pm_parts){
+		.tree.build = tree,
+		.metrics.it = src->wanted.n ? &src->wanted.metrics : &pm_callcosts_metrics,
+		.threads = {.build = htd_scan_get, .it = &src->threads},
+		.span = {.build = htd_scan_get, .it = &src->span},
+		.call_times.build = call_times,
+		.damage = {.build = htd_damage, .it = &src->damages},
+		.documents = {.it = src->documents,
+			.n = sizeof(src->documents) / sizeof(src->documents[0])},
+		.collections = {.it = src->collections,
+			.n = sizeof(src->collections) / sizeof(src->collections[0])},
+		.series.build = htd_series,
+		.facts = {.build = facts, .it = src->facts, .n = HTD_N_FACTS},
+	};
 	ret->ops = &ops;
+	ret->parts = &src->parts;
 	ret->layout = src->stream.dialect.timestamp_first ? "timestamp-first" : "class-first";
 	ret->title = pm_bytes_of(src->input.name);
 	ret->mtime_ns = src->input.mtime_ns;

@@ -23,6 +23,9 @@ static int threads_init(struct htd_opened *src)
 			.has_trace = true,
 			.n_samples = s->threads[i].calls.n_events};
 	}
+	bool known = s->origin <= s->last;
+	src->span = (struct pm_span){
+		known ? s->origin : PM_NO_TIME, known ? s->last - s->origin : PM_NO_TIME};
 	src->threads = (struct pm_threads){
 		.n = (uint32_t)s->n_threads, .threads = list, .n_keys = 1, .keys = keys};
 	return 0;
@@ -57,8 +60,9 @@ static int scan_build(void *context, struct pm_error *err)
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
-int htd_scan_get(struct htd_opened *src, struct pm_error *err)
+int htd_scan_get(void *opened, struct pm_error *err)
 {
+	struct htd_opened *src = opened;
 	return pm_lazy_get(&src->scan_lazy, scan_build, src, err);
 }
 
@@ -71,6 +75,7 @@ static int calls_build(void *context, struct pm_error *err)
 	if (r < 0)
 		return r;
 	r = htd_calls_build(&src->calls, &src->stream, &src->wanted, err);
+	src->parts.tree.it = src->calls.tree;
 	if (r < 0)
 		htd_calls_done(&src->calls);
 	return r;
@@ -107,7 +112,10 @@ static int percentiles_build(void *context, struct pm_error *err)
 	struct htd_opened *src = context;
 	const struct htd_calls *c;
 	int r = htd_calls_get(src, &c, err);
-	return r < 0 ? r : htd_percentiles_find(&src->percentiles, &src->calls, err);
+	if (r == 0)
+		r = htd_percentiles_find(&src->percentiles, &src->calls, err);
+	src->parts.call_times.it = src->percentiles.of_function;
+	return r;
 }
 
 int htd_percentiles_get(
@@ -138,9 +146,8 @@ static int damage_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+int htd_damage(void *opened, struct pm_error *err)
 {
-	struct htd_opened *src = htd_opened_of(p);
-	*ret = &src->damages;
+	struct htd_opened *src = opened;
 	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
 }

@@ -155,7 +155,7 @@ int htd_sheets_init(struct htd_opened *src)
 		struct htd_sheet *sheet = &src->sheets[i];
 		uint32_t index;
 		bool fresh;
-		*sheet = (struct htd_sheet){.lazy = PM_LAZY_INIT, .nth = 1};
+		*sheet = (struct htd_sheet){.nth = 1};
 		r = taken_add(&names, t->klasses[i].name, &index, &fresh);
 		if (r == 0 && !fresh)
 			sheet->nth = names.next[index]++;

@@ -150,7 +150,7 @@ static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head
 	struct pm_error *err)
 {
 	struct nytp *n = &o->native;
-	struct nytp_part *part = &o->parts[n->n_files];
+	struct nytp_input *part = &o->inputs[n->n_files];
 	struct nytp_file *f = &n->files[n->n_files];
 	int r = nytp_head_read(in->bytes, in->name, ret_head, err);
 	if (r < 0)
@@ -170,9 +170,9 @@ static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head
 static int make_room(struct nytp_opened *o, size_t n)
 {
 	o->native.files = calloc(n + 1, sizeof(*o->native.files));
-	o->parts = calloc(n + 1, sizeof(*o->parts));
+	o->inputs = calloc(n + 1, sizeof(*o->inputs));
 	o->docs = calloc(n + 1, sizeof(*o->docs));
-	return o->native.files && o->parts && o->docs ? 0 : -ENOMEM;
+	return o->native.files && o->inputs && o->docs ? 0 : -ENOMEM;
 }
 
 static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
@@ -185,7 +185,7 @@ static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
 	if (r == 0)
 		r = add_part(o, &o->input, ret_head, err);
 	if (r == 0)
-		o->input.watch = &o->parts[0].watch;
+		o->input.watch = &o->inputs[0].watch;
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -242,13 +242,13 @@ static void free_opened(struct nytp_opened *o)
 	nytp_threads_done(&o->threads);
 	pm_input_close(&o->input);
 	for (size_t i = 0; i < o->native.n_files; i++)
-		pm_watch_done(&o->parts[i].watch);
+		pm_watch_done(&o->inputs[i].watch);
 	nytp_done(&o->native);
 	pm_damage_done(&o->unread);
 	pm_arena_done(&o->arena);
 	if (o->folder >= 0)
 		close(o->folder);
-	free(o->parts);
+	free(o->inputs);
 	free(o->docs);
 	free(o);
 }
@@ -258,7 +258,7 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c,
 {
 	static const char *const layouts[] = {
 		"nytprof-4", "nytprof-5", "pynytprof-chunks", "pynytprof-tokens"};
-	ret->ops = &nytp_ops;
+	nytp_model_init(o, ret);
 	ret->layout = layouts[head->layout];
 	ret->measured_ns = nytp_time_is_sane(head->start) ? nytp_ns_of(head->start) : 0;
 	ret->mtime_ns = ret->measured_ns ? ret->measured_ns : c->mtime_ns;
@@ -266,18 +266,15 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c,
 	ret->has_lines = true;
 	ret->inclusive_overlaps = true;
 	ret->module_end = "::";
-	ret->self = o;
 }
 
 static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	static const struct pm_lazy lazy = PM_LAZY_INIT;
 	struct nytp_opened *o = calloc(1, sizeof(*o));
 	struct nytp_head head = {.start = NAN};
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	o->model_once = o->times_once = o->sources_once = lazy;
 	o->unread = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	o->folder = o->input.fd = -1;
 	o->bytes = c->size;

@@ -163,7 +163,7 @@ static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, stru
 
 static int read_part(struct nytp_opened *o, size_t i, struct pm_error *err)
 {
-	struct nytp_part *part = &o->parts[i];
+	struct nytp_input *part = &o->inputs[i];
 	struct pm_input in = {.fd = -1};
 	if (o->folder < 0)
 		return read_input(o, i, &o->input, err);
@@ -195,7 +195,17 @@ static int finish(struct nytp_opened *o)
 	o->damages = pm_damage_rows(&n->damage);
 	if (r == 0)
 		r = facts_make(&o->facts, n);
-	return r;
+	if (r < 0)
+		return r;
+	o->parts.facts.it = o->facts.list;
+	o->parts.facts.n = o->facts.n;
+	/* From the first start to the last end of a process. */
+	o->span = (struct pm_span){PM_NO_TIME, PM_NO_TIME};
+	if (!isnan(o->facts.start))
+		o->span.origin_ns = nytp_ns_of(o->facts.start);
+	if (o->facts.end >= o->facts.start)
+		o->span.duration_ns = nytp_ns_of(o->facts.end - o->facts.start);
+	return 0;
 }
 
 int nytp_scan(struct nytp *n, struct pm_error *err)
@@ -227,29 +237,46 @@ static int build_model(void *context, struct pm_error *err)
 	if (r < 0)
 		return r;
 	r = nytp_model_build(&o->model, &o->native, &o->threads, err);
-	if (r < 0)
+	if (r < 0) {
 		nytp_model_done(&o->model);
-	return r;
+		return r;
+	}
+	o->parts.tree.it = o->model.tree;
+	o->parts.metrics.it = o->model.times_statements || o->threads.list.n > 0 ? &metrics_timed
+										 : &metrics_untimed;
+	return 0;
 }
 
-static int opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err)
+static int get_native(void *opened, struct pm_error *err)
 {
-	*ret = &o->model;
+	struct nytp_opened *o = opened;
+	return nytp_ready(&o->native, err);
+}
+
+static int get_model(void *opened, struct pm_error *err)
+{
+	struct nytp_opened *o = opened;
 	return pm_lazy_get(&o->model_once, build_model, o, err);
 }
 
 static int build_times(void *context, struct pm_error *err)
 {
 	struct nytp_opened *o = context;
-	struct nytp_model *m;
-	int r = opened_model(o, &m, err);
+	int r = get_model(o, err);
 	if (r < 0)
 		return r;
-	r = nytp_times_build(&o->native, m, &o->times);
+	r = nytp_times_build(&o->native, &o->model, &o->times);
 	if (r < 0)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the times of calls");
 	nytp_logs_done(&o->native); /* nothing else needs them */
+	o->parts.call_times.it = o->times.by_function;
 	return 0;
+}
+
+static int get_times(void *opened, struct pm_error *err)
+{
+	struct nytp_opened *o = opened;
+	return pm_lazy_get(&o->times_once, build_times, o, err);
 }
 
 static int build_sources(void *context, struct pm_error *err)
@@ -258,10 +285,19 @@ static int build_sources(void *context, struct pm_error *err)
 	int r = nytp_ready(&o->native, err);
 	if (r < 0)
 		return r;
-	if (nytp_sources_build(&o->sources, &o->native) == 0)
+	if (nytp_sources_build(&o->sources, &o->native) == 0) {
+		o->parts.sources.it = o->sources.list;
+		o->parts.sources.n = o->sources.n;
 		return 0;
+	}
 	nytp_sources_done(&o->sources);
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of sources");
+}
+
+static int get_sources(void *opened, struct pm_error *err)
+{
+	struct nytp_opened *o = opened;
+	return pm_lazy_get(&o->sources_once, build_sources, o, err);
 }
 
 uint64_t nytp_ns_of(double seconds)
@@ -280,37 +316,8 @@ static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm
 
 static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_error *err)
 {
-	return opened_model(nytp_opened_of(p), ret, err);
-}
-
-static int op_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	*ret = m->tree;
-	return r;
-}
-
-static int op_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	struct nytp_opened *o;
-	struct nytp_model *m;
-	int r = ready(p, &o, err);
-	if (r < 0 || (r = model(p, &m, err)) < 0)
-		return r;
-	bool timed = m->times_statements || o->threads.list.n > 0;
-	*ret = timed ? &metrics_timed : &metrics_untimed;
-	return 0;
-}
-
-static int op_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
-	*ret = &o->threads.list;
-	return r;
+	*ret = &nytp_opened_of(p)->model;
+	return get_model(p->self, err);
 }
 
 /*
@@ -322,7 +329,7 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 {
 	struct nytp_opened *o = nytp_opened_of(p);
 	if (feature == PM_HAS_SOURCES)
-		return o->may_have_text;
+		return 1;
 	bool calls = feature == PM_HAS_CALL_TIMES;
 	if (!calls && feature != PM_HAS_SEVERAL_THREADS)
 		return 0;
@@ -428,54 +435,6 @@ static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct
 	return (int64_t)n;
 }
 
-static int op_call_times(
-	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
-{
-	struct nytp_opened *o = nytp_opened_of(p);
-	int r = pm_lazy_get(&o->times_once, build_times, o, err);
-	*ret = o->times.by_function;
-	return r;
-}
-
-static int op_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
-{
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	*ret = &m->flat;
-	return r;
-}
-
-/* From the first start to the last end of a process. */
-static int op_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
-	const struct nytp_facts *facts = &o->facts;
-	*ret_origin_ns = *ret_duration_ns = PM_NO_TIME;
-	if (r < 0 || isnan(facts->start))
-		return r;
-	*ret_origin_ns = nytp_ns_of(facts->start);
-	if (facts->end >= facts->start)
-		*ret_duration_ns = nytp_ns_of(facts->end - facts->start);
-	return 0;
-}
-
-/*
- * The tables of a single file are at the root, those of several in the directories of their
- * processes.
- */
-static int op_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct nytp_opened *o = nytp_opened_of(p);
-	(void)err;
-	bool alone = o->native.n_files == 1;
-	*ret = alone ? o->docs[0].docs : &o->processes;
-	*ret_n = alone ? o->docs[0].n : 1;
-	return 0;
-}
-
 static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err)
 {
@@ -488,26 +447,6 @@ static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint3
 		return 0;
 	*ret = docs->docs[k];
 	return 1;
-}
-
-static int op_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	struct nytp_opened *o = nytp_opened_of(p);
-	int r = pm_lazy_get(&o->sources_once, build_sources, o, err);
-	*ret = o->sources.list;
-	*ret_n = o->sources.n;
-	return r;
-}
-
-static int op_facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
-{
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
-	*ret = o->facts.list;
-	*ret_n = o->facts.n;
-	return r;
 }
 
 static void remark_calls(const struct nytp *n, const struct nytp_model *m, struct pm_text *out)
@@ -567,15 +506,6 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 	return 0;
 }
 
-static int op_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
-	*ret = &o->damages;
-	return r;
-}
-
 static void op_warm(const struct pm_profile *p)
 {
 	nytp_ready(&nytp_opened_of(p)->native, NULL);
@@ -586,25 +516,37 @@ static bool op_changed(const struct pm_profile *p)
 	return __atomic_load_n(&nytp_opened_of(p)->changed, __ATOMIC_ACQUIRE);
 }
 
-const struct pm_profile_ops nytp_ops = {
-	.tree = op_tree,
-	.metrics = op_metrics,
-	.threads = op_threads,
+static const struct pm_profile_ops ops = {
 	.has = op_has,
 	.title = op_title,
 	.kind_of_tree = op_kind_of_tree,
 	.thread_counts = op_thread_counts,
 	.run_costs = op_run_costs,
 	.values = op_values,
-	.call_times = op_call_times,
-	.span = op_span,
-	.flat = op_flat,
-	.documents = op_documents,
 	.thread_document = op_thread_document,
-	.sources = op_sources,
-	.facts = op_facts,
 	.remarks = op_remarks,
-	.damage = op_damage,
 	.warm = op_warm,
 	.changed = op_changed,
 };
+
+void nytp_model_init(struct nytp_opened *o, struct pm_profile *ret)
+{
+	/* The tables of a single file are at the root, those of several with their processes. */
+	bool alone = o->native.n_files == 1;
+	o->parts = (struct pm_parts){
+		.tree.build = get_model,
+		.metrics.build = get_model,
+		.threads = {.build = get_native, .it = &o->threads.list},
+		.span = {.build = get_native, .it = &o->span},
+		.call_times.build = get_times,
+		.flat = {.build = get_model, .it = &o->model.flat},
+		.damage = {.build = get_native, .it = &o->damages},
+		.documents = {.it = alone ? o->docs[0].docs : &o->processes,
+			.n = alone ? o->docs[0].n : 1},
+		.sources.build = o->may_have_text ? get_sources : NULL,
+		.facts.build = get_native,
+	};
+	ret->ops = &ops;
+	ret->parts = &o->parts;
+	ret->self = o;
+}

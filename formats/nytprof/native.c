@@ -129,7 +129,7 @@ int nytp_ready(struct nytp *n, struct pm_error *err)
 
 void nytp_init(struct nytp *n)
 {
-	*n = (struct nytp){.once = PM_LAZY_INIT, .damage = PM_DAMAGE_LIST_INIT};
+	*n = (struct nytp){.damage = PM_DAMAGE_LIST_INIT};
 	n->names.arena = &n->arena;
 }
 

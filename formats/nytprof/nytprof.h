@@ -628,7 +628,7 @@ struct nytp_facts {
 };
 
 /* A file of the source, in its state when it was opened. */
-struct nytp_part {
+struct nytp_input {
 	struct pm_watch watch;
 	const char *name;
 };
@@ -639,7 +639,7 @@ struct nytp_opened {
 	struct pm_arena arena;
 	int folder;                    /* owned; -1 for a single file, which `input` is */
 	struct pm_input input;         /* until it was read */
-	struct nytp_part *parts;       /* by file of native */
+	struct nytp_input *inputs;     /* by file of native */
 	struct pm_damage_list unread;  /* files that are not part of it */
 	uint64_t bytes;                /* of all files */
 	bool changed;                  /* atomic: a file could not be read as it was when opened */
@@ -658,6 +658,8 @@ struct nytp_opened {
 	struct nytp_times times;
 	struct nytp_sources sources;
 	struct pm_damages damages;
+	struct pm_span span;
+	struct pm_parts parts;
 };
 
 static inline struct nytp_opened *nytp_opened_of(const struct pm_profile *p)
@@ -671,6 +673,7 @@ int nytp_scan(struct nytp *n, struct pm_error *err);
 /* Seconds since the epoch as ns; doubles are accurate to a microsecond. */
 uint64_t nytp_ns_of(double seconds);
 
-extern const struct pm_profile_ops nytp_ops;
+/* model.c: sets the operations and parts of the profile, which borrows it. */
+void nytp_model_init(struct nytp_opened *o, struct pm_profile *ret);
 
 #endif

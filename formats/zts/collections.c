@@ -270,16 +270,6 @@ static int list_collections(struct zts_opened *z)
 	return r;
 }
 
-int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct zts_opened *z = zts_opened_of(p);
-	(void)err;
-	*ret = z->collections;
-	*ret_n = z->n_collections;
-	return 0;
-}
-
 static int add_document(struct zts_opened *z, const char *path, struct pm_doc doc)
 {
 	if (!path ||
@@ -319,14 +309,4 @@ int zts_list_documents(struct zts_opened *z)
 				   pm_doc_csv(zts_strings_table(z, s)));
 	}
 	return r < 0 ? r : list_collections(z);
-}
-
-int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct zts_opened *z = zts_opened_of(p);
-	(void)err;
-	*ret = z->documents;
-	*ret_n = z->n_documents;
-	return 0;
 }

@@ -134,9 +134,8 @@ static int gather(void *context, struct pm_error *err)
 	return 0;
 }
 
-int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+int zts_damage(void *opened, struct pm_error *err)
 {
-	struct zts_opened *z = zts_opened_of(p);
-	*ret = &z->damages;
+	struct zts_opened *z = opened;
 	return pm_lazy_get(&z->damage_once, gather, z, err);
 }

@@ -148,11 +148,8 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
 		return pm_error_plain(err, -ENOMEM);
 	struct zts_store *store = &s->items[s->n];
-	*store = (struct zts_store){.number = number,
-		.place = place,
-		.chunks_once = PM_LAZY_INIT,
-		.texts_once = PM_LAZY_INIT,
-		.damage = PM_DAMAGE_LIST_INIT};
+	*store =
+		(struct zts_store){.number = number, .place = place, .damage = PM_DAMAGE_LIST_INIT};
 	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
 	if (r < 0)
 		return r;

@@ -132,23 +132,20 @@ static const struct pm_note notes[] = {
 static int open_zts(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	int folder = -1;
 	const char *name = "";
 	struct zts_opened *z = calloc(1, sizeof(*z));
 	if (!z)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	z->survey_once = z->aggregate_once = z->damage_once = fresh;
-	z->samples_once = z->facts_once = fresh;
 	z->stores.folder = -1;
 	int r = open_folder(c, &z->arena, &folder, &name, err);
 	if (r == 0) {
 		r = zts_stores_open(&z->stores, folder, name, options->cache, err);
 		close(folder);
 	}
-	*ret = (struct pm_profile){.ops = &zts_ops, .self = z};
 	if (r == 0 && zts_list_documents(z) < 0)
 		r = pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	zts_model_init(z, ret);
 	if (r < 0) {
 		close_zts(ret);
 		return r;

@@ -23,22 +23,24 @@ static const struct pm_metric metrics[N_METRICS] = {
 		TEXT("errors"), TEXT("exclusive")},
 };
 
-static int get_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+static const struct pm_metrics all_metrics = {N_METRICS, metrics};
+
+static int get_survey(void *opened, struct pm_error *err)
 {
-	static const struct pm_metrics all = {N_METRICS, metrics};
-	(void)p;
-	(void)err;
-	*ret = &all;
-	return 0;
+	const struct zts_survey *v;
+	return zts_get_survey(opened, &v, err);
 }
 
-static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+static int get_aggregate(void *opened, struct pm_error *err)
 {
 	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(zts_opened_of(p), &a, err);
-	*ret = r < 0 ? NULL : a->tree;
-	return r;
+	return zts_get_aggregate(opened, &a, err);
+}
+
+static int get_samples(void *opened, struct pm_error *err)
+{
+	struct zts_samples *s;
+	return zts_get_samples(opened, &s, err);
 }
 
 /* Times of clipped calls may be negative. */
@@ -81,27 +83,6 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return (int64_t)n;
 }
 
-static int call_times(
-	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
-{
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(zts_opened_of(p), &a, err);
-	*ret = r < 0 ? NULL : a->times;
-	return r;
-}
-
-static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	const struct zts_survey *v;
-	int r = zts_get_survey(zts_opened_of(p), &v, err);
-	if (r < 0)
-		return r;
-	*ret_origin_ns = v->origin_ns;
-	*ret_duration_ns = v->n ? v->end_ns - v->origin_ns : PM_NO_TIME;
-	return 0;
-}
-
 /* ---- info.json ---- */
 
 static int build_facts(void *context, struct pm_error *err)
@@ -125,12 +106,9 @@ static int build_facts(void *context, struct pm_error *err)
 	return 0;
 }
 
-static int get_facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+static int get_facts(void *opened, struct pm_error *err)
 {
-	struct zts_opened *z = zts_opened_of(p);
-	*ret = z->facts;
-	*ret_n = ZTS_N_FACTS;
+	struct zts_opened *z = opened;
 	return pm_lazy_get(&z->facts_once, build_facts, z, err);
 }
 
@@ -148,24 +126,32 @@ static bool has_changed(const struct pm_profile *p)
 	return zts_stores_changed(&zts_opened_of(p)->stores);
 }
 
-const struct pm_profile_ops zts_ops = {
-	.tree = get_tree,
-	.metrics = get_metrics,
+static const struct pm_profile_ops ops = {
 	.run_costs = run_costs,
-	.traces = zts_traces,
 	.samples = zts_samples_read,
 	.call_path = zts_call_path,
-	.call_times = call_times,
-	.span = get_span,
-	.documents = zts_documents,
 	.window_document = zts_window_document,
 	.window_collection = zts_window_collection,
 	.window_section = zts_window_section,
-	.collections = zts_collections,
-	.facts = get_facts,
 	.recipes = zts_recipes,
-	.sections = zts_sections,
-	.damage = zts_damage,
 	.warm = warm,
 	.changed = has_changed,
 };
+
+void zts_model_init(struct zts_opened *z, struct pm_profile *ret)
+{
+	z->parts = (struct pm_parts){
+		.tree.build = get_aggregate,
+		.metrics.it = &all_metrics,
+		.traces = {.build = get_samples, .it = &z->samples.traces},
+		.span = {.build = get_survey, .it = &z->span},
+		.call_times.build = get_aggregate,
+		.damage = {.build = zts_damage, .it = &z->damages},
+		.documents = {.it = z->documents, .n = z->n_documents},
+		.collections = {.it = z->collections, .n = z->n_collections},
+		.facts = {.build = get_facts, .it = z->facts, .n = ZTS_N_FACTS},
+		.sections = {.it = z->sections, .n = ZTS_N_SECTIONS},
+	};
+	zts_list_sections(z);
+	*ret = (struct pm_profile){.ops = &ops, .parts = &z->parts, .self = z};
+}

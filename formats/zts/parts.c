@@ -33,6 +33,7 @@ static int build_survey(void *context, struct pm_error *err)
 		.failed = v->failed,
 		.n_failed = v->n_failed,
 		.requests = &z->requests};
+	z->span = (struct pm_span){v->origin_ns, v->n ? v->end_ns - v->origin_ns : PM_NO_TIME};
 	return r;
 }
 
@@ -53,7 +54,10 @@ static int build_aggregate(void *context, struct pm_error *err)
 		return r;
 	struct zts_adders *sums = z->sums;
 	z->sums = NULL;
-	return zts_aggregate_build(&z->aggregate, &z->stores, v, sums, err);
+	r = zts_aggregate_build(&z->aggregate, &z->stores, v, sums, err);
+	z->parts.tree.it = z->aggregate.tree;
+	z->parts.call_times.it = z->aggregate.times;
+	return r;
 }
 
 int zts_get_aggregate(

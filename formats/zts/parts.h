@@ -39,8 +39,10 @@ struct zts_opened {
 	struct pm_collection *collections;
 	size_t n_collections, collections_room;
 	struct pm_fact facts[ZTS_N_FACTS];
-	struct pm_section sections[ZTS_N_SECTIONS]; /* filled when opened */
-	struct pm_arena arena;                      /* names of documents and collections */
+	struct pm_section sections[ZTS_N_SECTIONS];
+	struct pm_span span;
+	struct pm_parts parts;
+	struct pm_arena arena; /* names of documents and collections */
 };
 
 /* The parts that are built on first need; const from then on. */
@@ -61,8 +63,8 @@ void zts_trace_path(const struct zts_opened *z, const struct zts_trace *t, struc
 /* The text index for the ids of a call; it was read together with the tree. */
 const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store);
 
-/* damage.c: reads everything. */
-int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+/* damage.c: builds pm_parts.damage: reads everything. */
+int zts_damage(void *opened, struct pm_error *err);
 
 /*
  * window_traces.c: what `self` of a table or collection is, and therefore which traces it has: all
@@ -100,8 +102,7 @@ void zts_method_row(const struct zts_method *m, struct pm_cell *cells); /* of me
 int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_error *err);
 
-/* samples_read.c: pm_profile_ops.traces, .samples, .call_path */
-int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+/* samples_read.c: pm_profile_ops.samples, .call_path */
 int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
 int zts_call_path(
@@ -129,24 +130,19 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
-/* collections.c; zts_list_documents is called once, when the source is opened */
-int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err);
+/* collections.c: documents and collections; sections.c. Called when the source is opened. */
 int zts_list_documents(struct zts_opened *z);
-int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err);
+void zts_list_sections(struct zts_opened *z);
 
-/* sections.c, recipes.c */
-int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-	struct pm_error *err);
+/* recipes.c */
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
 /* trace_profile.c: a trace as a profile of its own, `source` naming where it is; ops->close. */
 int zts_trace_profile(const struct zts_opened *z, uint32_t trace, const char *source,
 	struct pm_profile **ret, struct pm_error *err);
 
-/* model.c */
-extern const struct pm_profile_ops zts_ops;
+/* model.c: the profile, which borrows `z`. */
+void zts_model_init(struct zts_opened *z, struct pm_profile *ret);
 
 static inline struct zts_opened *zts_opened_of(const struct pm_profile *p)
 {

@@ -192,14 +192,6 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 	return e < 0 ? e : (int64_t)n;
 }
 
-int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct zts_samples *s;
-	int r = zts_get_samples(zts_opened_of(p), &s, err);
-	*ret = r < 0 ? NULL : &s->traces;
-	return r;
-}
-
 int zts_call_path(
 	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err)
 {

@@ -161,14 +161,8 @@ int zts_window_section(const struct pm_window *window, uint32_t k, struct pm_sec
 	return 1;
 }
 
-int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-	struct pm_error *err)
+void zts_list_sections(struct zts_opened *z)
 {
-	struct zts_opened *z = zts_opened_of(p);
-	(void)err;
 	for (uint32_t k = 0; k < ZTS_N_SECTIONS; k++)
 		z->sections[k] = section(z, ZTS_OF_RUN, k);
-	*ret = z->sections;
-	*ret_n = ZTS_N_SECTIONS;
-	return 0;
 }

@@ -1,7 +1,6 @@
 /* One trace as a profile: a context for each call, in the order in which calls are stored. */
 #include <stdlib.h>
 
-#include "formats/common/nothing.h"
 #include "formats/common/tree.h"
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
@@ -22,6 +21,7 @@ struct trace {
 	struct pm_sample *calls; /* by context */
 	struct pm_thread thread;
 	struct pm_threads threads;
+	struct pm_parts parts;
 };
 
 static int add_contexts(
@@ -94,6 +94,7 @@ static int build(void *context, struct pm_error *err)
 		r = add_times(t, calls, index);
 	t->thread = (struct pm_thread){.has_trace = true, .n_samples = calls->n};
 	t->threads = (struct pm_threads){.n = 1, .threads = &t->thread};
+	t->parts.tree.it = t->tree;
 	pm_tree_builder_free(b);
 	free(index);
 	zts_release_tree(t->z, calls);
@@ -104,40 +105,21 @@ static int build(void *context, struct pm_error *err)
 	return 0;
 }
 
+static int get_trace(void *trace, struct pm_error *err)
+{
+	struct trace *t = trace;
+	return pm_lazy_get(&t->once, build, t, err);
+}
+
 static int get(const struct pm_profile *p, struct trace **ret, struct pm_error *err)
 {
 	*ret = p->self;
-	return pm_lazy_get(&(*ret)->once, build, *ret, err);
+	return get_trace(p->self, err);
 }
 
-static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	struct trace *t;
-	int r = get(p, &t, err);
-	*ret = t->tree;
-	return r;
-}
-
-static int get_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct trace *t;
-	int r = get(p, &t, err);
-	*ret = &t->threads;
-	return r;
-}
-
-static int get_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	static const struct pm_metric time = {0, 0, PM_ROLE_EXCLUSIVE, true, true, true,
-		TEXT("time"), TEXT("ns"), TEXT("exclusive")};
-	static const struct pm_metrics all = {1, &time};
-	(void)p;
-	(void)err;
-	*ret = &all;
-	return 0;
-}
+static const struct pm_metric time_of_calls = {
+	0, 0, PM_ROLE_EXCLUSIVE, true, true, true, TEXT("time"), TEXT("ns"), TEXT("exclusive")};
+static const struct pm_metrics metrics = {1, &time_of_calls};
 
 /* The costs of the contexts from `first` on: one each. */
 static int64_t costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -209,13 +191,9 @@ static void trace_close(struct pm_profile *p)
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = get_tree,
-	.metrics = get_metrics,
-	.threads = get_threads,
 	.run_costs = run_costs,
 	.values = values,
 	.samples = get_samples,
-	.damage = pm_nothing_damage,
 	.close = trace_close,
 	.memory = memory,
 	.changed = has_changed,
@@ -233,7 +211,14 @@ int zts_trace_profile(const struct zts_opened *z, uint32_t trace, const char *so
 	}
 	t->z = z;
 	t->index = trace;
+	t->parts = (struct pm_parts){
+		.tree.build = get_trace,
+		.metrics.it = &metrics,
+		.threads = {.build = get_trace, .it = &t->threads},
+		.damage = pm_nothing.damage,
+	};
 	t->profile = (struct pm_profile){.ops = &ops,
+		.parts = &t->parts,
 		.format = "zts",
 		.source = source,
 		.title = pm_text_view(&t->name),

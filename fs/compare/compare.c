@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "formats/common/nothing.h"
 #include "fs/compare/compare.h"
 #include "fs/compare/union.h"
 #include "profmount/profile.h"
@@ -114,22 +113,17 @@ static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which,
 		return pmfs_compare_no_memory(err);
 	}
 	*ret = d;
+	c->shown.documents.it = d->docs;
+	c->shown.documents.n = d->n;
 	*ret_bytes = sizeof(*d) + most * sizeof(*d->docs) + d->arena.total;
 	return 0;
 }
 
-/* As pm_profile_ops.documents. */
-static int compare_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
-	size_t *ret_n, struct pm_error *err)
+static int get_documents(void *self, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {documents_build, documents_free};
 	const struct documents *d;
-	int r = pmfs_compare_get(p->self, PMFS_COMPARE_DOCUMENTS, &type, &d, err);
-	if (r < 0)
-		return r;
-	*ret = d->docs;
-	*ret_n = d->n;
-	return 0;
+	return pmfs_compare_get(self, PMFS_COMPARE_DOCUMENTS, &type, &d, err);
 }
 
 /* ---- the profile ---- */
@@ -150,11 +144,6 @@ static uint64_t compare_memory(const struct pm_profile *p)
 }
 
 static const struct pm_profile_ops compare_ops = {
-	.tree = pm_nothing_tree,
-	.metrics = pm_nothing_metrics,
-	.run_costs = pm_nothing_run_costs,
-	.damage = pm_nothing_damage,
-	.documents = compare_documents,
 	.close = compare_close,
 	.memory = compare_memory,
 };
@@ -162,15 +151,15 @@ static const struct pm_profile_ops compare_ops = {
 int pmfs_compare_new(
 	const struct pmfs_comparison *of, struct pm_profile **ret, struct pm_error *err)
 {
-	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	struct pmfs_compare *c = calloc(1, sizeof(*c));
 	if (!c)
 		return pmfs_compare_no_memory(err);
 	c->of = *of;
-	for (unsigned i = 0; i < PMFS_COMPARE_N_PARTS; i++)
-		c->parts[i].lazy = fresh;
+	c->shown = pm_nothing;
+	c->shown.documents.build = get_documents;
 	c->profile = (struct pm_profile){
 		.ops = &compare_ops,
+		.parts = &c->shown,
 		.format = "comparison",
 		.source = of->name,
 		.layout = "comparison",

@@ -80,6 +80,7 @@ struct pmfs_costs {
 };
 
 struct pmfs_compare {
+	struct pm_parts shown;     /* by the profile */
 	struct pm_profile profile; /* the profile that is handed out; its `self` is this struct */
 	struct pmfs_comparison of;
 	struct {

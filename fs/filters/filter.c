@@ -71,6 +71,7 @@ static int build(void *context, struct pm_error *err)
 	}
 	/* What is primary in the whole is in its parts. */
 	f->slots.metrics.leads = c->n ? c->columns[0].group + 1 : 0;
+	f->parts.tree.it = f->tree;
 	pmfs_filter_grown(f,
 		(uint64_t)f->whole->n_contexts * 8 + (uint64_t)f->tree->n_contexts * 32 +
 			f->run.n * sizeof(*f->run.items));
@@ -82,10 +83,16 @@ static struct pmfs_filter *filter_of(const struct pm_profile *p)
 	return (struct pmfs_filter *)(uintptr_t)p->self;
 }
 
+static int get_contents(void *self, struct pm_error *err)
+{
+	struct pmfs_filter *f = self;
+	return pm_lazy_get(&f->once, build, f, err);
+}
+
 static int filter_get(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
 {
 	*ret = filter_of(p);
-	return pm_lazy_get(&(*ret)->once, build, *ret, err);
+	return get_contents(*ret, err);
 }
 
 static int count_thread(void *context, size_t i)
@@ -138,38 +145,17 @@ static int list_threads(void *context, struct pm_error *err)
 	return 0;
 }
 
+static int get_threads(void *self, struct pm_error *err)
+{
+	struct pmfs_filter *f = self;
+	int r = get_contents(f, err);
+	return r < 0 ? r : pm_lazy_get(&f->threads_once, list_threads, f, err);
+}
+
 static int with_threads(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
 {
-	int r = filter_get(p, ret, err);
-	return r < 0 ? r : pm_lazy_get(&(*ret)->threads_once, list_threads, *ret, err);
-}
-
-/* ---- operations ---- */
-
-static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	struct pmfs_filter *f;
-	int r = filter_get(p, &f, err);
-	*ret = f->tree;
-	return r;
-}
-
-static int get_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	struct pmfs_filter *f;
-	int r = filter_get(p, &f, err);
-	*ret = &f->slots.metrics;
-	return r;
-}
-
-static int get_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct pmfs_filter *f;
-	int r = with_threads(p, &f, err);
-	*ret = &f->threads;
-	return r;
+	*ret = filter_of(p);
+	return get_threads(*ret, err);
 }
 
 static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
@@ -322,18 +308,15 @@ static int list_times(void *context, struct pm_error *err)
 		if (function != PM_NONE && f->same[i] == PM_NONE)
 			f->times[function] = (struct pm_call_times){.known = false};
 	}
+	f->parts.call_times.it = f->times;
 	return 0;
 }
 
-static int get_times(
-	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+static int get_times(void *self, struct pm_error *err)
 {
-	struct pmfs_filter *f;
-	int r = filter_get(p, &f, err);
-	if (r == 0)
-		r = pm_lazy_get(&f->times_once, list_times, f, err);
-	*ret = f->times;
-	return r;
+	struct pmfs_filter *f = self;
+	int r = get_contents(f, err);
+	return r < 0 ? r : pm_lazy_get(&f->times_once, list_times, f, err);
 }
 
 /* ---- what is said of it ---- */
@@ -394,19 +377,16 @@ static int list_facts(void *context, struct pm_error *err)
 	f->facts[f->n_facts++] = (struct pm_fact){"filters", pm_cell_text(pm_text_view(&f->path))};
 	f->facts[f->n_facts++] = (struct pm_fact){
 		"filter_share", isnan(share) ? pm_cell_empty() : pm_cell_f64(share)};
+	f->parts.facts.it = f->facts;
+	f->parts.facts.n = f->n_facts;
 	return 0;
 }
 
-static int get_facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+static int get_facts(void *self, struct pm_error *err)
 {
-	struct pmfs_filter *f;
-	int r = filter_get(p, &f, err);
-	if (r == 0)
-		r = pm_lazy_get(&f->facts_once, list_facts, f, err);
-	*ret = f->facts;
-	*ret_n = f->n_facts;
-	return r;
+	struct pmfs_filter *f = self;
+	int r = get_contents(f, err);
+	return r < 0 ? r : pm_lazy_get(&f->facts_once, list_facts, f, err);
 }
 
 int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
@@ -423,10 +403,8 @@ int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
 
 static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_filter *f;
-	int r = filter_get(p, &f, err);
-	if (r == 0)
-		r = pm_lazy_get(&f->facts_once, list_facts, f, err);
+	struct pmfs_filter *f = filter_of(p);
+	int r = get_facts(f, err);
 	if (r < 0)
 		return r;
 	const struct pm_cell *share = &f->facts[f->n_facts - 1].value;
@@ -446,42 +424,12 @@ static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct p
 	return r == 0 && bottom->ops->remarks ? bottom->ops->remarks(bottom, out, err) : r;
 }
 
-/* ---- what is passed on ---- */
-
-static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	const struct pm_profile *of = filter_of(p)->of;
-	return pm_profile_span(of, ret_origin_ns, ret_duration_ns, err);
-}
-
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
 	const struct pmfs_filter *f = filter_of(p);
 	if (feature == PM_HAS_SEVERAL_THREADS && f->what.thread != PM_NONE)
 		return 0;
 	return f->of->ops->has(f->of, feature, err);
-}
-
-static int get_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct pm_profile *of = filter_of(p)->of;
-	return pm_profile_sources(of, ret, ret_n, err);
-}
-
-static int get_missing(
-	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err)
-{
-	const struct pm_profile *of = filter_of(p)->of;
-	return pm_profile_missing(of, ret, err);
-}
-
-static int get_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	const struct pm_profile *of = filter_of(p)->of;
-	return pm_profile_damage(of, ret, err);
 }
 
 static bool has_changed(const struct pm_profile *p)
@@ -554,10 +502,10 @@ static int settle(void *context, struct pm_error *err)
 	pm_text_clear(&f->title);
 	pm_text_bytes(&f->title, pm_text_view(&f->path));
 	if (thread != PM_NONE) {
-		const struct pm_threads *threads;
-		if ((r = pm_profile_threads(bottom, &threads, err)) < 0)
+		const struct pm_threads *all;
+		if ((r = pm_profile_threads(bottom, &all, err)) < 0)
 			return r;
-		pm_text_printf(&f->title, " of thread_id %u", threads->threads[thread].id);
+		pm_text_printf(&f->title, " of thread_id %u", all->threads[thread].id);
 	}
 	if (title.len)
 		pm_text_str(&f->title, " of ");
@@ -573,16 +521,19 @@ static int settle(void *context, struct pm_error *err)
 	p->calls_in_order = of->calls_in_order;
 	p->times_since_epoch = of->times_since_epoch;
 	p->inclusive_overlaps = of->inclusive_overlaps;
-	f->ops.threads = ops->threads ? get_threads : NULL;
-	f->ops.thread_counts = ops->threads ? get_counts : NULL;
-	f->ops.values = ops->threads && ops->values ? values : NULL;
-	f->ops.samples = ops->threads && ops->samples ? samples : NULL;
-	/* They are of all threads. */
-	f->ops.call_times = ops->call_times && f->what.thread == PM_NONE ? get_times : NULL;
-	f->ops.span = ops->span ? get_span : NULL;
+	bool threads = pm_profile_has(of, threads);
+	f->ops.thread_counts = threads ? get_counts : NULL;
+	f->ops.values = threads && ops->values ? values : NULL;
+	f->ops.samples = threads && ops->samples ? samples : NULL;
 	f->ops.has = ops->has ? has : NULL;
-	f->ops.sources = ops->sources ? get_sources : NULL;
-	f->ops.missing = ops->missing ? get_missing : NULL;
+	f->parts.threads.build = threads ? get_threads : NULL;
+	f->parts.threads.it = threads ? &f->threads : NULL;
+	/* They are of all threads. */
+	if (pm_profile_has(of, call_times) && f->what.thread == PM_NONE)
+		f->parts.call_times.build = get_times;
+	f->parts.span.of = pm_profile_has(of, span) ? of : NULL;
+	f->parts.sources.of = pm_profile_has(of, sources) ? of : NULL;
+	f->parts.missing.of = pm_profile_has(of, missing) ? of : NULL;
 	return 0;
 }
 
@@ -647,20 +598,23 @@ static int open_filter(const struct pm_profile *of, struct pmfs_model *model,
 	pm_text_printf(&f->path, "%s/", pmfs_filter_names[what->kind]);
 	pm_text_bytes(&f->path, f->what.pattern);
 	f->ops = (struct pm_profile_ops){.ready = get_ready,
-		.tree = get_tree,
-		.metrics = get_metrics,
 		.run_costs = run_costs,
 		.title = get_title,
 		.kind_of_tree = get_kind,
-		.facts = get_facts,
 		.remarks = get_remarks,
-		.damage = get_damage,
 		.warm = of->ops->warm ? warm : NULL,
 		.close = filter_close,
 		.memory = memory,
 		.changed = has_changed};
+	f->parts = (struct pm_parts){
+		.tree.build = get_contents,
+		.metrics = {.build = get_contents, .it = &f->slots.metrics},
+		.damage.of = of,
+		.facts.build = get_facts,
+	};
 	f->profile = *of;
 	f->profile.ops = &f->ops;
+	f->profile.parts = &f->parts;
 	f->profile.self = f;
 	f->profile.costs_by_thread = true;
 	f->profile.stores_values = false;

@@ -126,6 +126,7 @@ enum { PMFS_FILTER_STEP = 512 };
 struct pmfs_filter {
 	struct pm_profile profile;
 	struct pm_profile_ops ops;
+	struct pm_parts parts;
 	const struct pm_profile *of;
 	struct pmfs_model *model; /* of it */
 	bool owns;                /* both */

@@ -179,13 +179,14 @@ static int name_rows(const struct pmfs_ensemble *e, struct all *all)
 
 static int all_fill(void *owner, void *part, struct pm_error *err)
 {
-	const struct pmfs_ensemble *e = owner;
+	struct pmfs_ensemble *e = owner;
 	struct all *all = part;
 	int r = 0;
 	for (uint32_t i = 0; i < e->runs.n && r == 0; i++)
 		r = pm_work_cancelled() ? -ENOMEM : add_run(e, all, i, err);
 	if (r == 0)
 		r = name_rows(e, all);
+	e->shown.damage.it = &all->damages;
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -206,10 +207,9 @@ static int get_all(const struct pmfs_ensemble *e, const struct all **ret, struct
 	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_DAMAGE], &type, owner, ret, err);
 }
 
-int pmfs_ensemble_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+int pmfs_ensemble_damage(void *self, struct pm_error *err)
 {
-	struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	const struct pmfs_ensemble *e = self;
 	const struct all *all;
 	int r = get_all(e, &all, err);
 	if (r < 0)
@@ -217,7 +217,6 @@ int pmfs_ensemble_damage(
 	if (all->broken == e->runs.n)
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
 			"no source can be opened; the first: %s", all->rows[0].damage.what);
-	*ret = &all->damages;
 	return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/common/nothing.h"
 #include "fs/tree/names.h"
 
 /* ---- names of directories ---- */
@@ -122,30 +121,18 @@ static int settle(void *context, struct pm_error *err)
 		pmfs_ensemble_collections(e) < 0)
 		return pmfs_ensemble_no_memory(err);
 	pmfs_ensemble_list_documents(e);
+	e->shown.documents.it = e->documents;
+	e->shown.documents.n = e->n_documents;
+	e->shown.collections.it = e->collections;
+	e->shown.collections.n = e->n_collections;
 	e->profile.baseline = e->runs.groups[e->base].name;
 	return 0;
 }
 
-/* ---- the profile ---- */
-
-static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
+static int get_settled(void *self, struct pm_error *err)
 {
-	struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
-	int r = pm_lazy_get(&e->settled, settle, e, err);
-	*ret = e->documents;
-	*ret_n = e->n_documents;
-	return r;
-}
-
-static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
-	int r = pm_lazy_get(&e->settled, settle, e, err);
-	*ret = e->collections;
-	*ret_n = e->n_collections;
-	return r;
+	struct pmfs_ensemble *e = pmfs_ensemble_of(self);
+	return pm_lazy_get(&e->settled, settle, e, err);
 }
 
 static void ensemble_free(struct pmfs_ensemble *e)
@@ -177,12 +164,6 @@ static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *w
 	struct pm_profile **ret, struct pm_error *err);
 
 static const struct pm_profile_ops ops = {
-	.tree = pm_nothing_tree,
-	.metrics = pm_nothing_metrics,
-	.run_costs = pm_nothing_run_costs,
-	.documents = documents,
-	.collections = collections,
-	.damage = pmfs_ensemble_damage,
 	.filtered = filtered,
 	.close = ensemble_close,
 	.memory = memory,
@@ -211,7 +192,11 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 	e->title = pm_arena_printf(&e->arena, "%u runs", e->runs.n);
 	if (!e->title)
 		return pmfs_ensemble_no_memory(err);
+	e->shown = pm_nothing;
+	e->shown.damage.build = pmfs_ensemble_damage;
+	e->shown.documents.build = e->shown.collections.build = get_settled;
 	e->profile = (struct pm_profile){.ops = &ops,
+		.parts = &e->shown,
 		.format = "runs",
 		.source = e->runs.runs[0].source,
 		.layout = "several sources",
@@ -233,7 +218,6 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *what,
 	struct pm_profile **ret, struct pm_error *err)
 {
-	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	const struct pmfs_ensemble *of = pmfs_ensemble_of(p->self);
 	unsigned n = of->options.shelf.n_filters;
 	struct pmfs_pattern pattern;
@@ -245,7 +229,6 @@ static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *w
 	e->filter_of = of;
 	e->runs = of->runs;
 	e->options = of->options;
-	e->settled = fresh;
 	if (n > 0)
 		memcpy(e->filters, of->options.shelf.filters, n * sizeof(*e->filters));
 	e->filters[n] = *what;
@@ -263,12 +246,10 @@ static int filtered(const struct pm_profile *p, const struct pmfs_filter_what *w
 int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint32_t n,
 	const struct pmfs_ensemble_options *options, struct pm_profile **ret, struct pm_error *err)
 {
-	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	struct pmfs_ensemble *e = calloc(1, sizeof(*e));
 	if (!e)
 		return pmfs_ensemble_no_memory(err);
 	e->options = *options;
-	e->settled = fresh;
 	int r = pmfs_runs_list(&e->runs, words, paths, n, options->repetitions, err);
 	if (r == 0 && options->mountpoint && pmfs_runs_cover(&e->runs, options->mountpoint) < 0)
 		r = pmfs_ensemble_no_memory(err);

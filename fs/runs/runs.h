@@ -18,6 +18,7 @@ struct pmfs_folders {
 
 struct pmfs_ensemble {
 	struct pm_profile profile;
+	struct pm_parts shown; /* by the profile */
 	struct pmfs_ensemble_options options;
 	struct pmfs_runs runs;                 /* of another ensemble, if it is a filter of that */
 	const struct pmfs_ensemble *filter_of; /* or NULL */
@@ -129,9 +130,8 @@ struct pm_table pmfs_all_damage_table(const struct pmfs_ensemble *e);
 struct pm_table pmfs_run_errors_table(const struct pmfs_ensemble *e, uint32_t run);
 struct pm_table pmfs_pair_errors_table(const struct pmfs_ensemble *e, uint32_t other);
 
-/* The damage of all runs as rows of --check. */
-int pmfs_ensemble_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+/* Builds pm_parts.damage: that of all runs, for --check. */
+int pmfs_ensemble_damage(void *self, struct pm_error *err);
 
 /*
  * ---- shelf.c ----

@@ -168,6 +168,8 @@ static int contents_check(const struct pmfs_contents *c, uint32_t thread, struct
 struct window {
 	struct pm_profile profile;
 	struct pm_text title; /* profile.title */
+	struct pm_parts has;
+	struct pm_span span;
 	struct pm_metrics metrics;
 	struct pm_metric metric_list[PM_CALLS_MOST_METRICS]; /* of metrics, if they are times */
 	struct pm_window window;
@@ -188,43 +190,22 @@ static int build(void *context, struct pm_error *err)
 {
 	struct window *w = context;
 	int r = contents_make(&w->c, err);
+	w->has.tree.it = w->c.tree;
 	if (r == 0)
 		__atomic_store_n(&w->bytes, contents_bytes(&w->c), __ATOMIC_RELEASE);
 	return r;
 }
 
+static int get_contents(void *window, struct pm_error *err)
+{
+	struct window *w = window;
+	return pm_lazy_get(&w->once, build, w, err);
+}
+
 static int get(const struct pm_profile *p, struct window **ret, struct pm_error *err)
 {
 	*ret = p->self;
-	return pm_lazy_get(&(*ret)->once, build, *ret, err);
-}
-
-/* ---- operations ---- */
-
-static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	struct window *w;
-	int r = get(p, &w, err);
-	*ret = r < 0 ? NULL : w->c.tree;
-	return r;
-}
-
-static int get_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	const struct window *w = p->self;
-	(void)err;
-	*ret = &w->metrics;
-	return 0;
-}
-
-static int get_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	struct window *w;
-	int r = get(p, &w, err);
-	*ret = &w->c.threads;
-	return r;
+	return get_contents(p->self, err);
 }
 
 static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
@@ -298,55 +279,6 @@ static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 		&w->c.cuts[thread], w->c.x, w->c.first + thread, &w->c.span, first, ret, room, err);
 }
 
-static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
-	struct pm_error *err)
-{
-	const struct window *w = p->self;
-	const struct pm_profile *run = w->c.x->profile;
-	int r = pm_profile_span(run, ret_origin_ns, ret_duration_ns, err);
-	*ret_duration_ns = w->c.span.end - w->c.span.start;
-	return r;
-}
-
-static int get_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct window *w = p->self;
-	(void)err;
-	*ret = w->documents;
-	*ret_n = w->n_documents;
-	return 0;
-}
-
-static int get_collections(const struct pm_profile *p, const struct pm_collection **ret,
-	size_t *ret_n, struct pm_error *err)
-{
-	const struct window *w = p->self;
-	(void)err;
-	*ret = w->collections;
-	*ret_n = w->n_collections;
-	return 0;
-}
-
-static int get_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	const struct window *w = p->self;
-	(void)err;
-	*ret = w->sections;
-	*ret_n = w->n_sections;
-	return 0;
-}
-
-static int get_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	struct window *w;
-	int r = get(p, &w, err);
-	*ret = &w->c.damages;
-	return r;
-}
-
 static bool has_changed(const struct pm_profile *p)
 {
 	const struct window *w = p->self;
@@ -377,16 +309,10 @@ static void window_close(struct pm_profile *p)
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = get_tree,
-	.metrics = get_metrics,
-	.threads = get_threads,
 	.thread_counts = get_counts,
 	.run_costs = run_costs,
 	.values = values,
 	.samples = get_samples,
-	.span = get_span,
-	.documents = get_documents,
-	.damage = get_damage,
 	.close = window_close,
 	.memory = memory,
 	.changed = has_changed,
@@ -394,14 +320,7 @@ static const struct pm_profile_ops ops = {
 
 /* For calls without threads. */
 static const struct pm_profile_ops ops_without_threads = {
-	.tree = get_tree,
-	.metrics = get_metrics,
 	.run_costs = run_costs,
-	.span = get_span,
-	.documents = get_documents,
-	.collections = get_collections,
-	.sections = get_sections,
-	.damage = get_damage,
 	.close = window_close,
 	.memory = memory,
 	.changed = has_changed,
@@ -416,6 +335,7 @@ static int make_title(struct window *w, struct pm_error *err)
 	int r = pm_profile_title(run, &title, err);
 	if (r < 0 || (r = pm_profile_span(run, &origin, &duration, err)) < 0)
 		return r;
+	w->span = (struct pm_span){origin, w->c.span.end - w->c.span.start};
 	pm_span_print(&w->title, w->c.span.start - origin, w->c.span.end - origin);
 	if (title.len)
 		pm_text_str(&w->title, " of ");
@@ -457,6 +377,16 @@ static int list_own(struct window *w)
 		.records = get_records,
 		.has_all = has_all,
 		.parts = w->parts};
+	w->has = (struct pm_parts){
+		.tree.build = get_contents,
+		.metrics.it = &w->metrics,
+		.span.it = &w->span,
+		.damage = {.build = get_contents, .it = &w->c.damages},
+	};
+	if (pm_profile_has(w->window.run, threads)) {
+		w->has.threads.build = get_contents;
+		w->has.threads.it = &w->c.threads;
+	}
 	if (!own->window_document)
 		return 0;
 	for (uint32_t k = 0; own->window_document(&w->window, k, &doc); k++) {
@@ -474,6 +404,12 @@ static int list_own(struct window *w)
 			return -ENOMEM;
 		w->sections[w->n_sections++] = section;
 	}
+	w->has.documents.it = w->documents;
+	w->has.documents.n = w->n_documents;
+	w->has.collections.it = w->collections;
+	w->has.collections.n = w->n_collections;
+	w->has.sections.it = w->sections;
+	w->has.sections.n = w->n_sections;
 	return 0;
 }
 
@@ -516,6 +452,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		w->parts[i].once = &w->part_once[i];
 	w->profile = (struct pm_profile){
 		.ops = pm_profile_has(run, threads) ? &ops : &ops_without_threads,
+		.parts = &w->has,
 		.format = run->format,
 		.source = run->source,
 		.opened_ns = run->opened_ns,

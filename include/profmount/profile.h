@@ -2,8 +2,8 @@
  * The format interface: what a format makes of an input, and everything that views know about it.
  *
  * A profile is const from open to close: all functions may be called from several threads at once
- * and return the same result each time, and everything they return lives until close. Formats build
- * expensive parts on first need (formats/common/lazy.h), never when mounting.
+ * and return the same result each time, and everything they return lives until close. Expensive
+ * parts are built on first need, never when mounting.
  *
  * The types are in headers by subject; this header has the profile that provides them. A format
  * provides typed data: column names, file names, row order and texts belong to the views and the
@@ -23,6 +23,51 @@
 
 struct pm_text;
 struct pmfs_filter_what;
+
+/* The measured execution; PM_NO_TIME if unknown. */
+struct pm_span {
+	uint64_t origin_ns, duration_ns;
+};
+
+/*
+ * A part of a profile: data that is built once, on first need, and constant from then on. A profile
+ * does not have a part that is zeroed. Parts that are built together have the same `build`, which
+ * is called with pm_profile.self whenever somebody asks for one of them: it returns 0 at once after
+ * it has succeeded, as pm_lazy_get does (formats/common/lazy.h), or a negative errno. It sets `it`
+ * (and `n`, of lists) before it succeeds, if they were not known before.
+ */
+#define PM_PART(type)                                                                              \
+	struct {                                                                                   \
+		int (*build)(void *self, struct pm_error *err); /* NULL: it is there */            \
+		const type *it;                                                                    \
+		size_t n;                                                                          \
+		const struct pm_profile *of; /* not NULL: it is the part of that profile */        \
+	}
+
+struct pm_parts {
+	PM_PART(struct pm_tree) tree;       /* mandatory; possibly empty */
+	PM_PART(struct pm_metrics) metrics; /* mandatory */
+	/* None: the format has no threads, and there is neither threads/ nor threads.csv. */
+	PM_PART(struct pm_threads) threads;
+	/* For formats without threads: what samples() reads. Shown nowhere; pm_profile_traces. */
+	PM_PART(struct pm_threads) traces;
+	PM_PART(struct pm_span) span;
+	/* Where calls are recorded one by one (see PM_HAS_CALL_TIMES): by function of the tree. */
+	PM_PART(struct pm_call_times) call_times;
+	/* Flat costs stored by the format; views derive what is missing from the contexts. */
+	PM_PART(struct pm_flat) flat;
+	/* For formats whose code may have no names: why there are none. */
+	PM_PART(struct pm_missings) missing;
+	PM_PART(struct pm_damages) damage; /* mandatory; reads everything: what could not be read */
+
+	/* Lists. */
+	PM_PART(struct pm_named_doc) documents; /* below the root (raw/…); cheap, opens nothing */
+	PM_PART(struct pm_collection) collections;
+	PM_PART(struct pm_source) sources;
+	PM_PART(struct pm_series) series;    /* for trace.json: other events, and fields of calls */
+	PM_PART(struct pm_fact) facts;       /* for info.json */
+	PM_PART(struct pm_section) sections; /* for summary.txt, in this order */
+};
 
 /*
  * Properties of a source that decide which files and columns exist. Those of files are known before
@@ -46,24 +91,17 @@ enum pm_feature {
 struct pm_profile_ops {
 	/*
 	 * Optional, where everything has to be read to know what there is: reads it, then sets the
-	 * fields of pm_profile marked with *, and sets operations to NULL whose data the source
-	 * does not have. Before it has returned 0, only `changed`, `warm` and `close` may be
-	 * called, and none of those fields used. See pm_profile_ready.
+	 * fields of pm_profile marked with * and the parts, and sets operations to NULL whose data
+	 * the source does not have. Before it has returned 0, only `changed`, `warm` and `close`
+	 * may be called, and none of those fields and parts used. See pm_profile_ready.
 	 */
 	int (*ready)(const struct pm_profile *p, struct pm_error *err);
 
-	/* Mandatory. The context tree, possibly empty. */
-	int (*tree)(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err);
-	/* Mandatory. */
-	int (*metrics)(
-		const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err);
-	/* NULL: the format has no threads, and there is neither threads/ nor threads.csv. */
-	int (*threads)(
-		const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+	/* With `threads`. */
 	int (*thread_counts)(const struct pm_profile *p, uint32_t thread,
 		struct pm_thread_counts *ret, struct pm_error *err);
 
-	/* Mandatory. Costs of the whole run at a context. */
+	/* Mandatory, if there are contexts: costs of the whole run at one. */
 	int64_t (*run_costs)(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 		size_t room, struct pm_error *err);
 	/*
@@ -86,26 +124,8 @@ struct pm_profile_ops {
 	 */
 	int (*trace_ends)(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
 		uint64_t *ret_last_ns, struct pm_error *err);
-	/*
-	 * Optional, for formats without threads: the traces that samples() reads, a list that is
-	 * shown nowhere. See pm_profile_traces.
-	 */
-	int (*traces)(
-		const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
 	/* With `traces`: appends the directory, from the root, of the call with that `seq`. */
 	int (*call_path)(const struct pm_profile *p, uint64_t seq, struct pm_text *out,
-		struct pm_error *err);
-	/*
-	 * Optional, where calls are recorded one by one (with `has`: if PM_HAS_CALL_TIMES): by
-	 * function of the tree.
-	 */
-	int (*call_times)(
-		const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err);
-	/* For trace.json: events other than calls, and fields of calls. */
-	int (*series)(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-		struct pm_error *err);
-	/* Time origin and duration of the measured execution; PM_NO_TIME if unknown. */
-	int (*span)(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 		struct pm_error *err);
 
 	/*
@@ -114,12 +134,6 @@ struct pm_profile_ops {
 	 */
 	int (*has)(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err);
 
-	/* Flat costs stored by the format; views derive what is missing from the contexts. */
-	int (*flat)(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err);
-
-	/* Documents at fixed paths below the root (raw/…); cheap, opens nothing. */
-	int (*documents)(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-		struct pm_error *err);
 	/* The k-th format-specific document of a thread (raw/…): 1, or 0 beyond the last; cheap. */
 	int (*thread_document)(const struct pm_profile *p, uint32_t thread, uint32_t k,
 		struct pm_named_doc *ret, struct pm_error *err);
@@ -132,10 +146,6 @@ struct pm_profile_ops {
 	int (*window_collection)(
 		const struct pm_window *window, uint32_t k, struct pm_collection *ret);
 	int (*window_section)(const struct pm_window *window, uint32_t k, struct pm_section *ret);
-	int (*collections)(const struct pm_profile *p, const struct pm_collection **ret,
-		size_t *ret_n, struct pm_error *err);
-	int (*sources)(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-		struct pm_error *err);
 
 	/*
 	 * Optional, if these are not known from the beginning of the source: pm_profile.title,
@@ -144,25 +154,10 @@ struct pm_profile_ops {
 	int (*title)(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err);
 	const char *(*kind_of_tree)(const struct pm_profile *p);
 
-	/*
-	 * Optional, for formats whose code may have no names: why there are none, for
-	 * missing-symbols.csv.
-	 */
-	int (*missing)(
-		const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err);
-	/* For info.json. */
-	int (*facts)(const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n,
-		struct pm_error *err);
 	/* Appends lines `$ command` for recipes.txt that show format-specific features. */
 	int (*recipes)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 	/* Appends sentences, one per line: what a reader must know to interpret the numbers. */
 	int (*remarks)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
-	/* For summary.txt, in this order. */
-	int (*sections)(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-		struct pm_error *err);
-	/* Mandatory. Reads everything on the first call and returns what could not be read. */
-	int (*damage)(
-		const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 	/*
 	 * Optional, for several runs: the same with each of them filtered (fs/filters/filter.h). It
 	 * outlives `*ret`, which the caller closes.
@@ -197,6 +192,7 @@ struct pm_event {
 
 struct pm_profile {
 	const struct pm_profile_ops *ops;
+	const struct pm_parts *parts;
 	const char *format;       /* set by pm_profile_open: a name of --formats */
 	const char *source;       /* set by pm_profile_open: absolute path */
 	uint64_t opened_ns;       /* set by pm_profile_open: time of opening, since the epoch */
@@ -261,60 +257,54 @@ static inline const char *pm_profile_kind_of_tree(const struct pm_profile *p)
 	return p->ops->kind_of_tree ? p->ops->kind_of_tree(p) : p->kind_of_tree;
 }
 
-/* Whether the profile has a part; known once it is ready. */
-#define pm_profile_has(p, part) ((p)->ops->part != NULL)
+/* Whether a profile has a part, which may be empty; known once the profile is ready. */
+#define pm_profile_has(p, part)                                                                    \
+	((p)->parts->part.build || (p)->parts->part.it || (p)->parts->part.of)
 
-/* Each returns 0 with the part, NULL if the profile does not have it; or a negative errno. */
-#define PM_PART_GETTER(part, type)                                                                 \
-	static inline int pm_profile_##part(                                                       \
-		const struct pm_profile *p, const type **ret, struct pm_error *err)                \
-	{                                                                                          \
-		*ret = NULL;                                                                       \
-		return p->ops->part ? p->ops->part(p, ret, err) : 0;                               \
-	}
+/*
+ * Each returns 0 with the part, which is NULL if the profile does not have it, or a negative errno
+ * with NULL. O(1) once it has been built.
+ */
+int pm_profile_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err);
+int pm_profile_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err);
+int pm_profile_threads(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+int pm_profile_call_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err);
+int pm_profile_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err);
+int pm_profile_missing(
+	const struct pm_profile *p, const struct pm_missings **ret, struct pm_error *err);
+int pm_profile_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 
 /* The same for lists, which are empty if the profile does not have them. */
-#define PM_LIST_GETTER(list, type)                                                                 \
-	static inline int pm_profile_##list(                                                       \
-		const struct pm_profile *p, const type **ret, size_t *ret_n, struct pm_error *err) \
-	{                                                                                          \
-		*ret = NULL;                                                                       \
-		*ret_n = 0;                                                                        \
-		return p->ops->list ? p->ops->list(p, ret, ret_n, err) : 0;                        \
-	}
+int pm_profile_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err);
+int pm_profile_collections(const struct pm_profile *p, const struct pm_collection **ret,
+	size_t *ret_n, struct pm_error *err);
+int pm_profile_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
+	struct pm_error *err);
+int pm_profile_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err);
+int pm_profile_facts(const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n,
+	struct pm_error *err);
+int pm_profile_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+	struct pm_error *err);
 
-PM_PART_GETTER(tree, struct pm_tree)
-PM_PART_GETTER(metrics, struct pm_metrics)
-PM_PART_GETTER(threads, struct pm_threads)
-PM_PART_GETTER(call_times, struct pm_call_times)
-PM_PART_GETTER(flat, struct pm_flat)
-PM_PART_GETTER(missing, struct pm_missings)
-PM_PART_GETTER(damage, struct pm_damages)
-PM_LIST_GETTER(series, struct pm_series)
-PM_LIST_GETTER(documents, struct pm_named_doc)
-PM_LIST_GETTER(collections, struct pm_collection)
-PM_LIST_GETTER(sources, struct pm_source)
-PM_LIST_GETTER(facts, struct pm_fact)
-PM_LIST_GETTER(sections, struct pm_section)
-
-/* Time origin and duration of the measured execution; PM_NO_TIME if unknown. */
-static inline int pm_profile_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
-	uint64_t *ret_duration_ns, struct pm_error *err)
-{
-	*ret_origin_ns = *ret_duration_ns = PM_NO_TIME;
-	return p->ops->span ? p->ops->span(p, ret_origin_ns, ret_duration_ns, err) : 0;
-}
+/* The span as two numbers; PM_NO_TIME if the profile does not have it. */
+int pm_profile_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err);
 
 /* The traces that samples() reads: of threads, or of no thread. An empty list if there are none. */
-static inline int pm_profile_traces(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	static const struct pm_threads none;
-	*ret = &none;
-	if (p->ops->threads)
-		return p->ops->threads(p, ret, err);
-	return p->ops->traces ? p->ops->traces(p, ret, err) : 0;
-}
+int pm_profile_traces(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+
+/*
+ * The mandatory parts, empty, for profiles that consist of documents: a tree without contexts, no
+ * metrics, no damage.
+ */
+extern const struct pm_parts pm_nothing;
 
 /* See pm_profile_ops.changed. If true, anything read before the call must not be used. */
 static inline bool pm_profile_changed(const struct pm_profile *p)

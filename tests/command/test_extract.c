@@ -76,8 +76,8 @@ static int extract(const char *folder, const char *const paths[2])
 	struct pmfs_instance in = {.profile = &f->profile,
 		.model = pmfs_model_new(&f->profile),
 		.cache = pm_cache_new(1 << 20)};
-	f->documents = documents;
-	f->n_documents = sizeof(documents) / sizeof(*documents);
+	f->parts.documents.it = documents;
+	f->parts.documents.n = sizeof(documents) / sizeof(*documents);
 	in.tree = pmfs_tree_new(in.model, in.cache, PM_SHAPE_RUN);
 	in.engine = pmfs_engine_new(in.profile, in.cache);
 	int r = pmfs_command_extract(

@@ -35,8 +35,8 @@ static const struct pm_named_doc documents[] = {
 static struct pmfs_instance open_fake(void)
 {
 	struct fake *f = fake_new();
-	f->documents = documents;
-	f->n_documents = sizeof(documents) / sizeof(*documents);
+	f->parts.documents.it = documents;
+	f->parts.documents.n = sizeof(documents) / sizeof(*documents);
 	struct pmfs_instance in = {.profile = &f->profile,
 		.model = pmfs_model_new(&f->profile),
 		.cache = pm_cache_new(1 << 20)};

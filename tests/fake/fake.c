@@ -36,10 +36,9 @@ static double weight_of(const struct fake *f, uint32_t number)
 	return sum;
 }
 
-static int fake_op_tree(
-	const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+static int build_tree(void *self, struct pm_error *err)
 {
-	struct fake *f = fake_of(p);
+	struct fake *f = self;
 	if (f->tree_error)
 		return pm_error_set(err, f->tree_error, "fake", 0x10, "broken on purpose");
 	if (!f->tree) { /* on first use, by one thread: tests see to it */
@@ -52,24 +51,8 @@ static int fake_op_tree(
 		free(weights);
 		if (r < 0)
 			return r;
+		f->parts.tree.it = f->tree;
 	}
-	*ret = f->tree;
-	return 0;
-}
-
-static int fake_op_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &fake_of(p)->metrics;
-	return 0;
-}
-
-static int fake_op_threads(
-	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &fake_of(p)->threads;
 	return 0;
 }
 
@@ -155,57 +138,6 @@ static int64_t fake_op_samples(const struct pm_profile *p, uint32_t thread, uint
 	return (int64_t)n;
 }
 
-static int fake_op_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
-	uint64_t *ret_duration_ns, struct pm_error *err)
-{
-	(void)err;
-	*ret_origin_ns = fake_of(p)->origin_ns;
-	*ret_duration_ns = fake_of(p)->duration_ns;
-	return 0;
-}
-
-static int fake_op_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &fake_of(p)->damages;
-	return 0;
-}
-
-static int fake_op_facts(
-	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
-{
-	(void)err;
-	*ret = fake_of(p)->facts;
-	*ret_n = fake_of(p)->n_facts;
-	return 0;
-}
-
-static int fake_op_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	(void)err;
-	*ret = fake_of(p)->sources;
-	*ret_n = fake_of(p)->n_sources;
-	return 0;
-}
-
-static int fake_op_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
-	size_t *ret_n, struct pm_error *err)
-{
-	(void)err;
-	*ret = fake_of(p)->documents;
-	*ret_n = fake_of(p)->n_documents;
-	return 0;
-}
-
-int fake_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &fake_of(p)->flat;
-	return 0;
-}
-
 /* ---- building ---- */
 
 struct fake *fake_new(void)
@@ -216,21 +148,21 @@ struct fake *fake_new(void)
 	f->threads.n_keys = 2;
 	f->threads.keys = keys;
 	f->ops = (struct pm_profile_ops){
-		.tree = fake_op_tree,
-		.metrics = fake_op_metrics,
-		.threads = fake_op_threads,
 		.thread_counts = fake_op_counts,
 		.run_costs = fake_op_run_costs,
 		.values = fake_op_values,
 		.samples = fake_op_samples,
-		.span = fake_op_span,
-		.documents = fake_op_documents,
-		.sources = fake_op_sources,
-		.facts = fake_op_facts,
-		.damage = fake_op_damage,
+	};
+	f->parts = (struct pm_parts){
+		.tree.build = build_tree,
+		.metrics.it = &f->metrics,
+		.threads.it = &f->threads,
+		.span.it = &f->span,
+		.damage.it = &f->damages,
 	};
 	f->profile = (struct pm_profile){
 		.ops = &f->ops,
+		.parts = &f->parts,
 		.format = "fake",
 		.source = "/data/fake.db",
 		.layout = "plain",
@@ -240,6 +172,16 @@ struct fake *fake_new(void)
 		.self = f,
 	};
 	return f;
+}
+
+void fake_without_threads(struct fake *f)
+{
+	f->parts.threads.it = NULL;
+}
+
+void fake_without_span(struct fake *f)
+{
+	f->parts.span.it = NULL;
 }
 
 void fake_free(struct fake *f)

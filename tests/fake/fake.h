@@ -1,7 +1,7 @@
 /*
  * A profile in memory that tests fill by hand: no files, no format. Add metrics, threads,
- * functions, contexts, values and samples, then use `profile`. Nothing else exists; ops may be
- * removed (NULL) or replaced before use.
+ * functions, contexts, values and samples, then use `profile`. Nothing else exists; ops and parts
+ * may be removed or replaced before use.
  */
 #ifndef PROFMOUNT_TESTS_FAKE_H
 #define PROFMOUNT_TESTS_FAKE_H
@@ -19,19 +19,14 @@ struct fake_thread {
 struct fake {
 	struct pm_profile profile; /* what is under test; self = this fake */
 	struct pm_profile_ops ops;
+	struct pm_parts parts; /* documents, sources, facts …: set by tests that want them */
 
 	/* Set directly where a test wants them. */
 	struct pm_edges edges;
 	struct pm_lines lines;
-	struct pm_flat flat;
-	const struct pm_source *sources;
-	size_t n_sources;
-	const struct pm_named_doc *documents;
-	size_t n_documents;
-	const struct pm_fact *facts;
-	size_t n_facts;
+	struct pm_flat flat; /* parts.flat.it = &f->flat: of sources with flat costs */
 	struct pm_damages damages;
-	uint64_t origin_ns, duration_ns;
+	struct pm_span span;
 	int tree_error; /* a negative errno: the tree cannot be read */
 
 	/* The fake's own. */
@@ -49,6 +44,10 @@ struct fake {
 /* Everything below stops the test program without memory. */
 struct fake *fake_new(void);
 void fake_free(struct fake *f);
+
+/* Such as of calls on no thread; and where it is not known how long the run was. */
+void fake_without_threads(struct fake *f);
+void fake_without_span(struct fake *f);
 
 /* A metric with values that is both in trees and flat; ids count from 1. Returns its id. */
 uint32_t fake_metric(
@@ -77,9 +76,6 @@ void fake_call(struct fake *f, uint32_t number, uint32_t parent, uint32_t functi
 
 /* The same with the frame of a line. */
 void fake_line(struct fake *f, uint32_t number, uint32_t parent, const char *file, uint32_t line);
-
-/* For sources with flat costs of their own, f->flat: f->ops.flat = fake_flat. */
-int fake_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err);
 
 /* A value in the order of calls, values of one context of a thread adjacent. */
 void fake_value(struct fake *f, uint32_t thread, uint32_t number, uint32_t metric, double value);

@@ -17,16 +17,6 @@ static void must(bool good)
 		abort();
 }
 
-static int run_span(const struct pm_profile *p, uint64_t *ret_origin, uint64_t *ret_duration,
-	struct pm_error *err)
-{
-	(void)p;
-	(void)err;
-	*ret_origin = 1;
-	*ret_duration = length;
-	return 0;
-}
-
 /* The canonical name of a window denotes it, and is its own canonical name. */
 static void check_canonical(uint64_t start, uint64_t end, struct pm_text *name)
 {
@@ -75,14 +65,17 @@ static void check_name(struct pmfs_windows *w, struct pm_bytes name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct pm_profile_ops ops = {.span = run_span};
-	static const struct pm_profile profile = {.ops = &ops};
+	static struct pm_span span = {.origin_ns = 1};
+	static const struct pm_profile_ops ops;
+	static const struct pm_parts parts = {.span.it = &span};
+	static const struct pm_profile profile = {.ops = &ops, .parts = &parts};
 	struct pm_cur c = pm_cur_of((struct pm_bytes){data, size}, false);
 	if (size < sizeof(length))
 		return 0;
 	length = pm_cur_u64(&c);
 	if (length == PM_NO_TIME)
 		length--;
+	span.duration_ns = length;
 	struct pmfs_windows *w = pmfs_windows_new(&profile);
 	struct pm_unlisted *names = pm_unlisted_new(forget_nothing, NULL);
 	must(w != NULL && names != NULL);

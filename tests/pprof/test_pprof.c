@@ -154,7 +154,7 @@ static const struct pm_doc *document(const char *path)
 {
 	const struct pm_named_doc *docs;
 	size_t n;
-	assert_int_equal(profile->ops->documents(profile, &docs, &n, NULL), 0);
+	assert_int_equal(pm_profile_documents(profile, &docs, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(docs[i].path, path) == 0)
 			return &docs[i].doc;

@@ -16,8 +16,7 @@ enum { RUN_A, RUN_B, RUN_BROKEN, N_LISTED, RUN_HIDDEN = N_LISTED };
 static const char *const names[] = {"run=a", "run=b", "run=broken", "1s-2s"};
 static unsigned n_open, n_opened;
 
-static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err);
+static void set_collections(struct fake *f);
 
 static void run_close(struct pm_profile *p)
 {
@@ -45,7 +44,8 @@ static struct fake *run_new(uint32_t i)
 	fake_value(f, thread, 2, excl, 1.0 + i);
 	f->ops.close = run_close;
 	f->ops.memory = run_memory;
-	f->ops.collections = i == RUN_B ? collections : NULL;
+	if (i == RUN_B)
+		set_collections(f);
 	return f;
 }
 
@@ -100,8 +100,7 @@ static int run_profile(
 	return 0;
 }
 
-static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
-	struct pm_error *err)
+static void set_collections(struct fake *f)
 {
 	static const struct pm_collection runs = {.path = "runs",
 		.n = N_LISTED,
@@ -111,11 +110,8 @@ static int collections(const struct pm_profile *p, const struct pm_collection **
 		.document = run_document,
 		.profile = run_profile,
 		.shape = PM_SHAPE_RUN};
-	(void)p;
-	(void)err;
-	*ret = &runs;
-	*ret_n = 1;
-	return 0;
+	f->parts.collections.it = &runs;
+	f->parts.collections.n = 1;
 }
 
 /* ---- a mount of it ---- */
@@ -141,7 +137,7 @@ static struct mount mount_new(struct fake *f, uint64_t cache)
 static struct mount mount_runs(uint64_t cache)
 {
 	struct fake *f = run_new(RUN_A);
-	f->ops.collections = collections;
+	set_collections(f);
 	return mount_new(f, cache);
 }
 

@@ -32,7 +32,7 @@ static int get(struct work *work, struct pm_error *err)
 
 static void test_success_is_built_once(void **state)
 {
-	struct work work = {.lazy = PM_LAZY_INIT, .result = 5};
+	struct work work = {.result = 5};
 	struct pm_error err;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(get(&work, &err), 0);
@@ -42,7 +42,7 @@ static void test_success_is_built_once(void **state)
 
 static void test_failure_lasts_with_its_words(void **state)
 {
-	struct work work = {.lazy = PM_LAZY_INIT, .result = -EINVAL, .text = "bad magic"};
+	struct work work = {.result = -EINVAL, .text = "bad magic"};
 	struct pm_error err;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(get(&work, &err), -EINVAL);
@@ -57,7 +57,7 @@ static void test_failure_lasts_with_its_words(void **state)
 
 static void test_lack_of_memory_is_tried_again(void **state)
 {
-	struct work work = {.lazy = PM_LAZY_INIT, .result = -ENOMEM};
+	struct work work = {.result = -ENOMEM};
 	struct pm_error err;
 	assert_int_equal(get(&work, &err), -ENOMEM);
 	assert_string_equal(err.text, "no memory");
@@ -74,7 +74,7 @@ static void *get_in_thread(void *work)
 
 static void test_threads_at_once_build_once(void **state)
 {
-	struct work work = {.lazy = PM_LAZY_INIT};
+	struct work work = {.result = 0};
 	pthread_t threads[8];
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, get_in_thread, &work), 0);

@@ -178,8 +178,8 @@ struct fake *fake_with_two_threads(void)
 	struct fake *f = fake_with_time();
 	fake_thread(f, 0, 1);
 	fake_thread(f, 3, 0);
-	f->origin_ns = 1000;
-	f->duration_ns = 500;
+	f->span.origin_ns = 1000;
+	f->span.duration_ns = 500;
 	uint32_t main_ = fake_function(f, "main", "/src/a.c", 1);
 	uint32_t a = fake_function(f, "a", NULL, 0);
 	fake_call(f, 1, 0, main_);

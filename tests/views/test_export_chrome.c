@@ -33,7 +33,7 @@
 static void test_common_frames_of_samples_stay_open(void **state)
 {
 	struct fake *f = fake_program();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	fake_sample(f, 0, 1000, 7);  /* main, io */
 	fake_sample(f, 0, 1500, 4);  /* main, solve */
 	fake_sample(f, 0, 3001, 5);  /* the same frames */
@@ -82,7 +82,7 @@ static void test_a_trace_that_cannot_be_read_takes_no_other_along(void **state)
 {
 	struct fake *f = fake_program();
 	struct pm_text out;
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	fake_sample(f, 0, 1000, 7);
 	fake_sample(f, 0, 1500, 4);
 	fake_sample(f, 0, 2000, 0);
@@ -125,7 +125,7 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 		{1070, 30, 2}, {2000, UINT64_MAX - 1, 1}, /* ends with time itself */
 	};
 	struct fake *f = fake_with_thread();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	f->profile.has_modules = false;
 	fake_timed(f, 1, 0, "outer", 100);
@@ -154,7 +154,7 @@ static void test_children_may_end_a_unit_late(void **state)
 	static const uint64_t calls[][3] = {
 		{1000, 10000, 1}, {5000, 7000, 2}, {21000, 10000, 1}, {25000, 8000, 2}};
 	struct fake *f = fake_with_thread();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	f->profile.has_modules = false;
 	fake_timed(f, 1, 0, "outer", 100);
@@ -181,7 +181,7 @@ static void test_async_calls_stay_async(void **state)
 	static const uint64_t calls[][3] = {
 		{1000, 10, 1}, {1002, 3, 2}, {1006, 0, 2}, {1020, 5, 1}};
 	struct fake *f = fake_with_thread();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	f->profile.has_modules = false;
 	f->threads.keys = keys;
@@ -226,16 +226,6 @@ static const bool number_only[] = {false, false, true, false};
 static const bool both[] = {false, false, true, true};
 static struct pm_series series[3];
 
-static int get_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	(void)p;
-	(void)err;
-	*ret = series;
-	*ret_n = 3;
-	return 0;
-}
-
 static struct pm_series series_of(
 	enum pm_series_kind kind, const char *name, uint64_t n, const bool *fields)
 {
@@ -247,9 +237,10 @@ static void test_counters_instants_and_fields_stand_beside_calls(void **state)
 {
 	static const uint64_t calls[][3] = {{1000, 100, 1}, {1010, 30, 2}};
 	struct fake *f = fake_with_thread();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->profile.traces_are_calls = true;
-	f->ops.series = get_series;
+	f->parts.series.it = series;
+	f->parts.series.n = 3;
 	series[0] = series_of(PM_SERIES_COUNTER, "Load", 2, number_only);
 	series[1] = series_of(PM_SERIES_INSTANT, "Mark", 1, both);
 	series[2] = series_of(PM_SERIES_CALLS, "Io", 2, both);
@@ -287,7 +278,8 @@ static void test_of_too_many_counters_every_nth_stands(void **state)
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
 	f->profile.traces_are_calls = true;
-	f->ops.series = get_series;
+	f->parts.series.it = series;
+	f->parts.series.n = 3;
 	series[0] = series_of(PM_SERIES_COUNTER, "Load", 150000, number_only);
 	series[1] = series_of(PM_SERIES_INSTANT, "Mark", 90000, both);
 	series[2] = series_of(PM_SERIES_CALLS, "Io", 0, both);
@@ -384,7 +376,7 @@ static void test_numbers_that_clash_are_replaced(void **state)
 	};
 	static const uint32_t levels[] = {4, 2, 3, 3};
 	struct fake *f = fake_with_thread();
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->threads.keys = keys;
 	f->threads.n_keys = 4;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -421,7 +413,7 @@ static void test_without_traces_it_is_absent(void **state)
 	assert_true(of_thread->present(m, 1, NULL));
 	threads[1].has_trace = false;
 	assert_false(of_run->present(m, 0, NULL));
-	f->ops.threads = NULL;
+	fake_without_threads(f);
 	assert_false(of_run->present(m, 0, NULL));
 	views_done(m, f);
 }

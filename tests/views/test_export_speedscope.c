@@ -121,7 +121,7 @@ static void test_calls_follow_in_order_of_time(void **state)
 	enum { N = sizeof(calls) / sizeof(calls[0]) };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	fake_timed(f, 1, 0, "outer", 100);
 	fake_timed(f, 2, 1, "inner", 40);
@@ -154,7 +154,7 @@ static void test_samples_follow_in_order_of_time(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	f->origin_ns = 1000;
+	f->span.origin_ns = 1000;
 	fake_timed(f, 1, 0, "main", 100);
 	fake_timed(f, 2, 1, "work", 40);
 	fake_sample(f, 0, 1000, 1);

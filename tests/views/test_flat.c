@@ -132,7 +132,7 @@ static void test_statements_are_those_of_lines(void **state)
 	f->lines = (struct pm_lines){4, lines, &values[0][0]};
 	f->flat = (struct pm_flat){
 		.functions = &functions[0][0], .lines = &f->lines, .statements = &statements};
-	f->ops.flat = fake_flat;
+	f->parts.flat.it = &f->flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "lines.csv", 0,
 		"line|time_ns_excl|time_ns_incl|statements|module|file|name\n"
@@ -165,7 +165,7 @@ static void test_rows_say_how_many_texts_they_join(void **state)
 	const struct pm_evals evals = {1, joined, 1, joined};
 	f->lines = (struct pm_lines){2, lines, &values[0][0]};
 	f->flat = (struct pm_flat){.lines = &f->lines, .evals = &evals};
-	f->ops.flat = fake_flat;
+	f->parts.flat.it = &f->flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|texts|line|category|module|file|name\n"
@@ -353,7 +353,7 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 	f->edges = (struct pm_edges){2, edges, edge_values};
 	f->lines = (struct pm_lines){2, lines, line_values};
 	f->flat = (struct pm_flat){&f->edges, &f->lines, functions, NULL};
-	f->ops.flat = fake_flat;
+	f->parts.flat.it = &f->flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
@@ -383,8 +383,8 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	struct pm_doc doc;
 	fake_line(f, 20, 6, "/src/a.c", 2);
 	fake_value(f, 0, 20, 2, 1e6);
-	f->sources = &source;
-	f->n_sources = 1;
+	f->parts.sources.it = &source;
+	f->parts.sources.n = 1;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_source_annotated(m, &source, &doc, &err), 0);
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
@@ -442,9 +442,9 @@ static void test_source_says_whom_its_lines_call(void **state)
 	values[(CALLEES + 1) * METRICS + 1] = 5;
 	f->edges = (struct pm_edges){CALLEES + 2, edges, values};
 	f->flat.edges = &f->edges;
-	f->ops.flat = fake_flat;
-	f->sources = &source;
-	f->n_sources = 1;
+	f->parts.flat.it = &f->flat;
+	f->parts.sources.it = &source;
+	f->parts.sources.n = 1;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_source_annotated(m, &source, &doc, &err), 0);
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);

@@ -20,8 +20,8 @@ static struct fake *fake_run(bool calls)
 	fake_call(f, 4, 2, step);
 	fake_call(f, 5, 1, fake_function(f, "other", "main.c", 5));
 	f->profile.traces_are_calls = calls;
-	f->origin_ns = ORIGIN;
-	f->duration_ns = 1000;
+	f->span.origin_ns = ORIGIN;
+	f->span.duration_ns = 1000;
 	return f;
 }
 

@@ -133,25 +133,10 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	views_done(m, f);
 }
 
-static int broken_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
-	uint64_t *ret_duration_ns, struct pm_error *err)
+static int broken(void *self, struct pm_error *err)
 {
-	(void)p, (void)ret_origin_ns, (void)ret_duration_ns;
+	(void)self;
 	return pm_error_set(err, -EIO, "trace.db", 0, "broken");
-}
-
-static int broken_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	(void)p, (void)ret, (void)ret_n;
-	return pm_error_set(err, -EIO, "counters", 0, "broken");
-}
-
-static int broken_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
-	size_t *ret_n, struct pm_error *err)
-{
-	(void)p, (void)ret, (void)ret_n;
-	return pm_error_set(err, -EIO, "tables", 0, "broken");
 }
 
 /* What cannot be read fails the document, in the middle of which it is found out. */
@@ -164,11 +149,11 @@ static void test_a_broken_source_is_an_error(void **state)
 		struct pm_text out = {.p = NULL};
 		struct pm_error err = {.offset = PM_NO_OFFSET};
 		if (i == 0)
-			f->ops.span = broken_span;
+			f->parts.span.build = broken;
 		else if (i == 1)
-			f->ops.series = broken_series;
+			f->parts.series.build = broken;
 		else
-			f->ops.documents = broken_documents;
+			f->parts.documents.build = broken;
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
 		struct pm_doc doc = pmfs_report_document(m, key);
 		assert_int_equal(doc.text.render(&doc, &out, &err), -EIO);

@@ -26,16 +26,6 @@ static struct pm_section sections[] = {
 	{"Nothing", {&row_type, columns, 3, NULL, 0, 0, 0}},
 };
 
-static int get_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
-	struct pm_error *err)
-{
-	(void)p;
-	(void)err;
-	*ret = sections;
-	*ret_n = 2;
-	return 0;
-}
-
 static int add_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	(void)p;
@@ -51,7 +41,8 @@ static void test_sections_have_names_units_and_no_more_rows_than_fit(void **stat
 	struct fake *f = fake_new();
 	struct pm_text out = {0};
 	struct pm_error err = {0};
-	f->ops.sections = get_sections;
+	f->parts.sections.it = sections;
+	f->parts.sections.n = 2;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
 	pm_text_char(&out, '\0');

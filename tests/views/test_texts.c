@@ -72,7 +72,7 @@ static void test_summary_fits_a_screen(void **state)
 	static const struct pm_damage damage[] = {{16, 4, "a.db", "is not there"}};
 	f->profile.title = pm_bytes_of("t\x1b[31m");
 	f->damages = (struct pm_damages){1, damage};
-	f->duration_ns = 1500000000;
+	f->span.duration_ns = 1500000000;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_screen(text, 50, 100);
@@ -234,7 +234,7 @@ static void test_the_time_between_runs_is_not_idle(void **state)
 	static const char *const keys[] = {"run", "thread"};
 	for (unsigned several = 0; several < 2; several++) {
 		struct fake *f = fake_new();
-		f->duration_ns = 11000;
+		f->span.duration_ns = 11000;
 		fake_metric(f, PM_ROLE_INCLUSIVE, 0, "CPUTIME (sec)", "sec");
 		fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "CPUTIME (sec)", "sec");
 		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
@@ -267,8 +267,8 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 	fake_thread(f, 0, 0);
 	f->lines = (struct pm_lines){2, lines, values};
 	f->flat = (struct pm_flat){.lines = &f->lines, .statements = &two};
-	f->ops.flat = fake_flat;
-	f->ops.span = NULL;
+	f->parts.flat.it = &f->flat;
+	fake_without_span(f);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_non_null(strstr(text, "0 functions   1 thread\n"));
@@ -308,8 +308,8 @@ static void test_shares_of_differences_are_of_amounts(void **state)
 static void test_summary_of_nothing_says_so(void **state)
 {
 	struct fake *f = fake_new();
-	f->ops.threads = NULL;
-	f->ops.span = NULL;
+	fake_without_threads(f);
+	fake_without_span(f);
 	assert_view_of(f, ROOT, "summary.txt", 0,
 		"profile  fake.db\nsource   /data/fake.db\nformat   fake\nlayout   plain\n"
 		"has      0 contexts   0 functions\n");
@@ -323,8 +323,8 @@ static void test_readme_tells_every_entry_and_recipes_use_no_hostile_name(void *
 	const struct pmfs_view *views;
 	uint32_t n;
 	f->profile.notes = notes;
-	f->documents = raw;
-	f->n_documents = 1;
+	f->parts.documents.it = raw;
+	f->parts.documents.n = 1;
 	fake_call(f, 500, 0, fake_function(f, "it's", NULL, 0));
 	fake_call(f, 501, 1, fake_function(f, "plain<a, b>()", NULL, 0));
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -373,7 +373,7 @@ static void test_recipes_ask_about_idle_time_where_there_is_some(void **state)
 	static const char *const gpus[] = {"gpucontext", "gpustream"};
 	for (unsigned idle = 0; idle < 2; idle++) {
 		struct fake *f = fake_with_time();
-		f->duration_ns = 1000;
+		f->span.duration_ns = 1000;
 		f->threads.keys = gpus;
 		fake_thread(f, 1, 7);
 		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
@@ -412,7 +412,7 @@ static int64_t few_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 static void test_recipes_find_idle_time_in_what_can_be_read(void **state)
 {
 	struct fake *f = fake_with_time();
-	f->duration_ns = 1000;
+	f->span.duration_ns = 1000;
 	fake_thread(f, 0, 0);
 	fake_thread(f, 1, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
@@ -504,7 +504,7 @@ static void test_calls_of_a_window_are_those_that_begin(void **state)
 		fake_thread(f, 0, 0);
 		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 		fake_sample(f, 0, 5, 1);
-		f->duration_ns = 100;
+		f->span.duration_ns = 100;
 		f->profile.traces_are_calls = true;
 		f->profile.window = window ? &part : NULL;
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -519,7 +519,7 @@ static void test_calls_of_a_window_are_those_that_begin(void **state)
 static void test_recipes_of_nothing_have_one_command(void **state)
 {
 	struct fake *f = fake_new();
-	f->ops.threads = NULL;
+	fake_without_threads(f);
 	f->profile.has_lines = false;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "recipes.txt", 0);
@@ -547,10 +547,10 @@ static void test_info_counts_and_has_the_formats_facts(void **state)
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_sample(f, 0, 5, 1);
-	f->origin_ns = 5;
-	f->duration_ns = PM_NO_TIME;
-	f->facts = facts;
-	f->n_facts = 4;
+	f->span.origin_ns = 5;
+	f->span.duration_ns = PM_NO_TIME;
+	f->parts.facts.it = facts;
+	f->parts.facts.n = 4;
 	f->damages = (struct pm_damages){1, damage};
 	f->profile.title = pm_bytes_of("T");
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

@@ -292,7 +292,7 @@ static void test_trace_of_unknown_times(void **state)
 static void test_trace_long_before_the_origin(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	f->origin_ns = (uint64_t)INT64_MAX + 1000;
+	f->span.origin_ns = (uint64_t)INT64_MAX + 1000;
 	fake_sample(f, 0, 999, 1);
 	fake_sample(f, 0, 1000, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -520,7 +520,7 @@ static void test_views_of_threads_are_absent_without_threads(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_true(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(ROOT, "imbalance.csv")->present(m, 0, NULL)); /* of no threads */
-	f->ops.threads = NULL;
+	fake_without_threads(f);
 	assert_false(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(PMFS_PLACE_CONTEXT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(PMFS_PLACE_CONTEXT, "values.csv")->present(m, 0, NULL));
@@ -551,7 +551,7 @@ static void add_costs(struct fake *f, uint32_t thread, double main_, double mpi,
 static struct fake *fake_with_ranks(uint32_t n_ranks)
 {
 	struct fake *f = fake_with_time();
-	f->duration_ns = 100;
+	f->span.duration_ns = 100;
 	for (uint32_t rank = 0; rank < n_ranks; rank++)
 		for (uint32_t thread = 0; thread < 2; thread++)
 			fake_thread(f, rank, thread);
@@ -590,7 +590,7 @@ static void test_efficiency_is_of_sampled_time_on_several_threads(void **state)
 		if (i == 2)
 			f->profile.kind_of_tree = "calls";
 		if (i == 3)
-			f->duration_ns = PM_NO_TIME;
+			f->span.duration_ns = PM_NO_TIME;
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
 		assert_int_equal(view->present(m, 0, NULL), i == 0);
 		views_done(m, f);

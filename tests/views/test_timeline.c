@@ -37,7 +37,7 @@ static struct fake *fake_with_paths(void)
 	fake_call(f, 3, 2, fake_function(f, "solve", NULL, 1));
 	fake_call(f, 4, 3, fake_function(f, "dot", NULL, 1));
 	fake_call(f, 5, 1, fake_function(f, "write", NULL, 1));
-	f->origin_ns = 1000000;
+	f->span.origin_ns = 1000000;
 	return f;
 }
 
@@ -213,7 +213,7 @@ static void test_a_long_trace_is_searched_and_not_read(void **state)
 	uint32_t t = fake_thread(f, 0, 0);
 	f->ops.samples = endless_samples;
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[t].n_samples = 100000000001;
-	f->origin_ns = 0;
+	f->span.origin_ns = 0;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	n_reads = n_read = 0;
 	char *svg = draw(m, PMFS_PLACE_THREAD, t);

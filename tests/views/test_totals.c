@@ -81,7 +81,7 @@ static void test_what_contexts_lack_is_summed_over_threads(void **state)
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	cost(f, 1, 100, 100);
 	f->flat = (struct pm_flat){.functions = &functions[0][0]};
-	f->ops.flat = fake_flat;
+	f->parts.flat.it = &f->flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_totals(m, &w, NULL), 0);
 	assert_true(w->of[0] == 100 && w->of[1] == 100 && w->of[2] == 9);

@@ -36,8 +36,8 @@ static struct fake *fake_run(bool calls)
 		fake_call(f, i, 2, fake_function(f, name, "main.c", i));
 	}
 	f->profile.traces_are_calls = calls;
-	f->origin_ns = ORIGIN;
-	f->duration_ns = LENGTH;
+	f->span.origin_ns = ORIGIN;
+	f->span.duration_ns = LENGTH;
 	return f;
 }
 
@@ -616,7 +616,7 @@ static void test_lines_between_calls(void **state)
 	fake_line(f, 2, 1, "main.c", 3);
 	fake_call(f, 3, 2, fake_function(f, "work", "main.c", 5));
 	f->profile.traces_are_calls = true;
-	f->duration_ns = 100;
+	f->span.duration_ns = 100;
 	uint32_t thread = fake_thread(f, 0, 0);
 	fake_sample(f, thread, 0, 1);
 	fake_sample(f, thread, 10, 3);

@@ -18,8 +18,8 @@ static struct fake *fake_run(bool calls)
 	fake_call(f, 1, 0, fake_function(f, "main", "main.c", 1));
 	fake_sample(f, fake_thread(f, 0, 0), 1000, 1);
 	f->profile.traces_are_calls = calls;
-	f->origin_ns = 1000;
-	f->duration_ns = 2000000;
+	f->span.origin_ns = 1000;
+	f->span.duration_ns = 2000000;
 	return f;
 }
 
@@ -174,7 +174,7 @@ static void check_readme(bool threads, bool listed, const char *about, const cha
 	struct fake *f = fake_run(true);
 	struct pm_text text = {.p = NULL};
 	if (!threads)
-		f->ops.threads = NULL;
+		fake_without_threads(f);
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
 	if (listed)
 		pmfs_windows_list(w, list_nothing, NULL);
@@ -200,7 +200,7 @@ static void test_readme(void **state)
 static void test_many_names(void **state)
 {
 	struct fake *f = fake_run(false);
-	f->duration_ns = UINT64_C(1) << 40;
+	f->span.duration_ns = UINT64_C(1) << 40;
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
 	struct pm_unlisted *names = pm_unlisted_new(forget_nothing, NULL);
 	struct pmfs_window_number first, number;

@@ -25,7 +25,7 @@ struct pmfs_iterations {
 	uint32_t n;
 	const struct pmfs_iteration *items; /* in the order of the trace */
 	uint32_t thread;
-	uint64_t origin_ns, run_ns; /* as of pm_profile_ops.span; PM_NO_TIME: unknown */
+	uint64_t origin_ns, run_ns; /* as of pm_profile_span; PM_NO_TIME: unknown */
 };
 
 /*

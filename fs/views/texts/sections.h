@@ -5,7 +5,7 @@
 #include "fs/views/model/model.h"
 
 /*
- * Appends the format's sections (pm_profile_ops.sections), at most PMFS_SECTION_ROWS rows of each,
+ * Appends the format's sections (pm_parts.sections), at most PMFS_SECTION_ROWS rows of each,
  * lines of at most PMFS_SCREEN_WIDTH. Sections without rows are left out. Returns the number of
  * sections written, or a negative errno.
  */
