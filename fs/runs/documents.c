@@ -110,7 +110,7 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 		"    $ head -20 functions.txt\n");
 	if (name)
 		pm_text_printf(out,
-			"  What changed?\n"
+			"  What changed? (Of repetitions: by more than they differ among themselves.)\n"
 			"    $ head -40 'compare/%s/summary.txt'\n"
 			"    $ head -20 'compare/%s/functions.txt'\n",
 			name, name);

@@ -25,8 +25,8 @@ CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MOUNTS = {"before": ["heat"], "filters": ["heat"], "formulas": ["-o", "derive=ipc=papi_tot_ins/papi_tot_cyc", "-o", "derive=ghz=papi_tot_cyc/cputime_sec/1e9", "heat"], "steps": ["-o", "iterations=step(grid*)", "heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
           "both": ["before=heat", "after=heat-even"], "labels": ["../sources/all/cpu.pprof"], "kernels": ["-o", "values=bytes", "../sources/all/kineto.pt.trace.json.gz"],
           "headers": ["a=../sources/all/lines.jsonl", "b=../sources/all/lines.jsonl"], "chrome": ["../sources/all/devtools.json"], "node": ["../sources/all/cpuprofiles"],
-          "builds": [f"{name}=../sources/all/builds/{name}-{n}.txt" for name in ("before", "after") for n in (1, 2, 3)],
-          "perf": ["../sources/all/builds/before-1.txt"],
+          "builds": [f"{name}=../sources/all/builds/{name}-{n}.data" for name in ("before", "after") for n in range(1, 11)],
+          "perf": ["../sources/all/builds/before-1.data"],
           "exact": [f"{name}=../sources/all/builds/callgrind.{name}" for name in ("before", "after")]}
 BLOCKS = ("before", "formulas", "filters", "steps", "filters", "viewers", "both", "", "gpu", "labels", "kernels", "headers", "node", "chrome", "builds", "perf", "exact", "perl", "shop")
 BY_NAME = ("formulas", "steps", "filters", "perf", "chrome")  # their recipes need windows and filters

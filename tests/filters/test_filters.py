@@ -166,7 +166,7 @@ class Filters(unittest.TestCase):
             return {c: sum(float(r[c] or 0) for r in rows) for c in columns}
         pairs = [("hpctoolkit", "hpctoolkit-june"), ("hpctoolkit-april", "hpcrun"), ("new.htdump", "old.htdump"), ("two.folded.gz", "flat.folded"),
                  ("evented.speedscope.json.gz", "own.speedscope.json"), ("kineto.pt.trace.json.gz", "array.json"), ("cpu.pprof", "odd.pb.gz"),
-                 ("nytprof-fork", "nytprof.out"), ("builds/before-1.txt", "builds/after-1.txt"), ("zts", "zts-old")]
+                 ("nytprof-fork", "nytprof.out"), ("builds/before-1.data", "builds/after-1.data"), ("zts", "zts-old")]
         n = 0
         for pair in pairs:
             words = [f"{name}={os.path.join(SOURCES, path)}" for name, path in zip("ab", pair)]

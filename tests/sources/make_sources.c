@@ -184,27 +184,11 @@ static void write_perf(void)
 		"what is this\n");
 }
 
-/* Three measurements of each of two builds: parse() got slower. */
+/* Measurements of each of two builds: parse() got slower. */
 static void write_builds(void)
 {
-	static const struct {
-		const char *name;
-		unsigned parse, print;
-	} runs[] = {{"before-1.txt", 100, 50}, {"before-2.txt", 101, 49}, {"before-3.txt", 99, 50},
-		{"after-1.txt", 150, 50}, {"after-2.txt", 151, 51}, {"after-3.txt", 149, 50}};
 	sources_folder("builds");
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		char name[40];
-		struct pm_text t = {.p = NULL};
-		for (unsigned k = 0; k < runs[i].parse + runs[i].print; k++)
-			pm_text_printf(&t,
-				"app 7/7 1.%06u: 1000000 cpu-clock:u: \n\t401000 %s+0x10 (/bin/app)\n"
-				"\t402000 main+0x20 (/bin/app)\n\n",
-				1000 * k, k < runs[i].parse ? "parse" : "print");
-		snprintf(name, sizeof(name), "builds/%s", runs[i].name);
-		sources_file(name, pm_text_view(&t));
-		pm_text_done(&t);
-	}
+	sources_write_builds();
 	write_text("builds/callgrind.before",
 		"# callgrind format\nevents: Ir\nfl=(1) app.c\nfn=(1) main\n1 100\ncfn=(2) parse\n"
 		"calls=10 9\n2 5000\nfn=(2)\n9 5000\n");

@@ -17,5 +17,6 @@ void sources_file(const char *name, struct pm_bytes b);
 
 void sources_write_hpcrun(void);
 void sources_write_perf(void);
+void sources_write_builds(void); /* ten recordings of each, in their folder */
 
 #endif

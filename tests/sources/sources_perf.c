@@ -2,6 +2,7 @@
 #include "tests/sources/make_sources.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -113,6 +114,18 @@ static void sample(struct out *o, unsigned mode, unsigned pid, unsigned tid, uin
 		put(o, chain[i], 8);
 }
 
+/* Names that are in the file itself, as those of BPF programs are; each is 256 bytes of code. */
+static void symbol(struct out *o, uint64_t start, const char *name)
+{
+	head(o, KSYMBOL, 0, 16 + padded(name) + 16);
+	put(o, start, 8);
+	put(o, 0x100, 4);
+	put(o, 1, 2);
+	put(o, 0, 2);
+	put_text(o, name);
+	trailer(o, UINT32_MAX, UINT32_MAX, 0);
+}
+
 static void records(struct out *o)
 {
 	const uint64_t kernel = (uint64_t)-128, user = (uint64_t)-512;
@@ -120,15 +133,8 @@ static void records(struct out *o)
 	const uint64_t deep[] = {kernel, UINT64_C(0xffffffff81000300), UINT64_C(0xffffffffa0010020),
 		user, 0x400456, 0x400789};
 	const uint64_t other[] = {user, 0x500010};
-	const char *bpf = "bpf_prog_7 trace";
 	map(o, 1, UINT32_MAX, UINT64_C(0xffffffff81000000), 0x1000000, "[kernel.kallsyms]_text", 0);
-	head(o, KSYMBOL, 0, 16 + padded(bpf) + 16);
-	put(o, UINT64_C(0xffffffffa0010000), 8);
-	put(o, 0x100, 4);
-	put(o, 1, 2);
-	put(o, 0, 2);
-	put_text(o, bpf);
-	trailer(o, UINT32_MAX, UINT32_MAX, 0);
+	symbol(o, UINT64_C(0xffffffffa0010000), "bpf_prog_7 trace");
 	comm(o, 0x2000, 10, 10, "prog", 5);
 	map(o, 2, 10, 0x400000, 0x10000, "/opt/x/prog", 6);
 	sample(o, 2, 10, 10, 20, work, 4);
@@ -146,29 +152,62 @@ static void records(struct out *o)
 	sample(o, 2, 0, 0, 120, work, 0);
 }
 
-static void write_file(const char *name, bool big, bool with_records)
+/* A file with these records. */
+static void write_data(const char *name, const struct out *data)
 {
-	struct out data = {.big = big}, o = {.big = big};
-	if (with_records)
-		records(&data);
-	else
-		head(&data, FINISHED_INIT, 0, 0);
-	pm_text_add(&o.text, big ? "2ELIFREP" : "PERFILE2", 8);
+	struct out o = {.big = data->big};
+	pm_text_add(&o.text, o.big ? "2ELIFREP" : "PERFILE2", 8);
 	put(&o, 104, 8);
 	put(&o, 80, 8);
 	put(&o, 104, 8);
 	put(&o, 80, 8);
 	put(&o, 184, 8);
-	put(&o, data.text.len, 8);
+	put(&o, data->text.len, 8);
 	for (int i = 0; i < 6; i++)
 		put(&o, 0, 8);
 	put_attr(&o);
 	put(&o, 0, 8);
 	put(&o, 0, 8);
-	pm_text_bytes(&o.text, pm_text_view(&data.text));
+	pm_text_bytes(&o.text, pm_text_view(&data->text));
 	sources_file(name, pm_text_view(&o.text));
-	pm_text_done(&data.text);
 	pm_text_done(&o.text);
+}
+
+static void write_file(const char *name, bool big, bool with_records)
+{
+	struct out data = {.big = big};
+	if (with_records)
+		records(&data);
+	else
+		head(&data, FINISHED_INIT, 0, 0);
+	write_data(name, &data);
+	pm_text_done(&data.text);
+}
+
+/* A sample each ms, in parse() and then in print(); recordings of one build are not all alike. */
+void sources_write_builds(void)
+{
+	static const int noise[] = {0, 1, -1, 2, -2, 1, 0, -1, 1, 0};
+	const uint64_t parse = UINT64_C(0xffffffffa0010000), print = UINT64_C(0xffffffffa0020000);
+	for (unsigned i = 0; i < 20; i++) {
+		struct out data = {.big = false};
+		bool after = i >= 10;
+		int n_parse = (after ? 150 : 100) + noise[i % 10], n_print = 50 - noise[9 - i % 10];
+		char name[40];
+		symbol(&data, parse, "parse");
+		symbol(&data, print, "print");
+		comm(&data, 0x2000, 7, 7, "app", 5);
+		map(&data, 2, 7, 0x400000, 0x10000, "/bin/app", 6);
+		for (int k = 0; k < n_parse + n_print; k++)
+			sample(&data, 1, 7, 7, 1000000000 + (uint64_t)k * 1000000,
+				(uint64_t[]){(uint64_t)-128, k < n_parse ? parse + 16 : print + 16,
+					(uint64_t)-512, 0x400789},
+				4);
+		snprintf(name, sizeof(name), "builds/%s-%u.data", after ? "after" : "before",
+			i % 10 + 1);
+		write_data(name, &data);
+		pm_text_done(&data.text);
+	}
 }
 
 void sources_write_perf(void)
