@@ -60,6 +60,12 @@ class Cases(unittest.TestCase):
         self.assertNotEqual(slow["file"], fast["file"])
         line = find(lines, file=fast["file"], line="3")
         self.assertEqual((line["statements"], line["statements_ns"], line["name"]), ("10", "6500", "main::fast"))
+        # The line that ran them has both texts, apart from its own time, which alone adds up.
+        ran = [row for row in lines if row["evals"]]
+        self.assertEqual([(row["line"], row["statements_ns"], row["evals"], row["evals_ns"]) for row in ran],
+                         [("3", "52100", "2", str(4956400 + 7400))])
+        self.assertTrue(ran[0]["file"].endswith("/gen.pl"))
+        self.assertEqual([row["evals"] for row in rows("evals-two-codes", "lines.csv", ("-o", "evals")) if row["evals"]], ["2"])
         self.assertEqual(find(rows("evals-two-codes", "files.csv"), file=slow["file"])["statements_ns"], "4956400")
         apart = rows("evals-two-codes", "functions.csv", ("-o", "evals"))
         for row in (slow, fast):

@@ -400,3 +400,15 @@ uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t lin
 {
 	return PM_LOWER_BOUND(i, 0, l->n, line_before(&l->lines[l->by_place[i]], file, line));
 }
+
+double pmfs_lines_statements(const struct pmfs_lines *l, uint32_t file)
+{
+	pm_number sum = NAN;
+	for (uint32_t i = pmfs_lines_find(l, file, 0); i < l->n; i++) {
+		uint32_t row = l->by_place[i];
+		if (l->lines[row].file != file)
+			break;
+		pmfs_add(&sum, l->cells[(size_t)row * l->columns->n + l->statements]);
+	}
+	return (double)sum;
+}

@@ -24,4 +24,7 @@ int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_er
 /* The first index in by_place of a line of this file at or after `line`, or n. */
 uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line);
 
+/* The time of all statements of a file, or NaN; there is a column of it. O(its lines). */
+double pmfs_lines_statements(const struct pmfs_lines *l, uint32_t file);
+
 #endif

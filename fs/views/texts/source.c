@@ -233,19 +233,6 @@ static int by_cost(const void *a, const void *b)
 	return (i < k) - (i > k);
 }
 
-/* The statements of a text: all lines of its file. */
-static double text_cost(const struct pmfs_lines *l, uint32_t file)
-{
-	pm_number sum = NAN;
-	for (uint32_t i = pmfs_lines_find(l, file, 0); i < l->n; i++) {
-		uint32_t row = l->by_place[i];
-		if (l->lines[row].file != file)
-			break;
-		pmfs_add(&sum, l->cells[(size_t)row * l->columns->n + l->statements]);
-	}
-	return sum;
-}
-
 /* Functions that were called, of each text in their order. */
 static int fill_subs(struct pmfs_sites *s)
 {
@@ -293,7 +280,7 @@ static int fill_evals(
 			.text = all->evals[first].text,
 			.texts = all->evals[first].texts,
 			.n = all->evals[first].n,
-			.ns = text_cost(s->lines, all->evals[first].text)};
+			.ns = pmfs_lines_statements(s->lines, all->evals[first].text)};
 	return pm_sort(s->evals, s->n_evals, sizeof(*s->evals), by_cost);
 }
 
