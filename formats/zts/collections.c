@@ -217,14 +217,14 @@ static const struct pm_collection links[] = {
 		.document = failed_document},
 };
 
-int zts_window_collection(const struct pm_window *window, uint32_t k, struct pm_collection *ret)
+void zts_window_collections(const struct pm_window *window, struct pm_window_own *ret)
 {
-	if (k >= sizeof(links) / sizeof(*links))
-		return 0;
-	*ret = links[k];
-	ret->self = window;
-	ret->a = ZTS_OF_WINDOW;
-	return 1;
+	for (size_t k = 0; k < sizeof(links) / sizeof(*links); k++) {
+		struct pm_collection *c = &ret->collections[ret->n_collections++];
+		*c = links[k];
+		c->self = window;
+		c->a = ZTS_OF_WINDOW;
+	}
 }
 
 /* ---- the lists ---- */

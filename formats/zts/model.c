@@ -130,9 +130,7 @@ static const struct pm_profile_ops ops = {
 	.run_costs = run_costs,
 	.samples = zts_samples_read,
 	.call_path = zts_call_path,
-	.window_document = zts_window_document,
-	.window_collection = zts_window_collection,
-	.window_section = zts_window_section,
+	.window = zts_window,
 	.recipes = zts_recipes,
 	.warm = warm,
 	.changed = has_changed,
@@ -152,6 +150,6 @@ void zts_model_init(struct zts_opened *z, struct pm_profile *ret)
 		.facts = {.build = get_facts, .it = z->facts, .n = ZTS_N_FACTS},
 		.sections = {.it = z->sections, .n = ZTS_N_SECTIONS},
 	};
-	zts_list_sections(z);
+	zts_list_sections(z, ZTS_OF_RUN, z->sections);
 	*ret = (struct pm_profile){.ops = &ops, .parts = &z->parts, .self = z};
 }

@@ -108,11 +108,10 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 int zts_call_path(
 	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err);
 
-/* windows.c, collections.c, sections.c: pm_profile_ops.window_document … */
+/* windows.c, collections.c: pm_profile_ops.window. */
 enum { ZTS_WINDOW_METHODS, ZTS_WINDOW_TRACES }; /* pm_window.parts */
-int zts_window_document(const struct pm_window *window, uint32_t k, struct pm_named_doc *ret);
-int zts_window_collection(const struct pm_window *window, uint32_t k, struct pm_collection *ret);
-int zts_window_section(const struct pm_window *window, uint32_t k, struct pm_section *ret);
+void zts_window(const struct pm_window *window, struct pm_window_own *ret);
+void zts_window_collections(const struct pm_window *window, struct pm_window_own *ret);
 
 struct pm_table zts_requests_table(const void *self, enum zts_of of); /* requests.c */
 struct pm_table zts_spans_table(const void *self, enum zts_of of);    /* spans.c */
@@ -130,9 +129,12 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
-/* collections.c: documents and collections; sections.c. Called when the source is opened. */
+/* collections.c: documents and collections. Called when the source is opened. */
 int zts_list_documents(struct zts_opened *z);
-void zts_list_sections(struct zts_opened *z);
+
+/* sections.c */
+void zts_list_sections(
+	const void *self, enum zts_of of, struct pm_section ret[static ZTS_N_SECTIONS]);
 
 /* recipes.c */
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);

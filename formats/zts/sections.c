@@ -153,16 +153,9 @@ static struct pm_section section(const void *self, enum zts_of of, uint32_t k)
 	return all[k];
 }
 
-int zts_window_section(const struct pm_window *window, uint32_t k, struct pm_section *ret)
-{
-	if (k >= ZTS_N_SECTIONS)
-		return 0;
-	*ret = section(window, ZTS_OF_WINDOW, k);
-	return 1;
-}
-
-void zts_list_sections(struct zts_opened *z)
+void zts_list_sections(
+	const void *self, enum zts_of of, struct pm_section ret[static ZTS_N_SECTIONS])
 {
 	for (uint32_t k = 0; k < ZTS_N_SECTIONS; k++)
-		z->sections[k] = section(z, ZTS_OF_RUN, k);
+		ret[k] = section(self, of, k);
 }

@@ -1,4 +1,6 @@
 /* What only trace stores have in a window: its traces, and its methods. */
+#include <string.h>
+
 #include "formats/zts/window_methods.h"
 
 static const struct zts_opened *stores_of(const struct pm_table *table)
@@ -73,7 +75,7 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 
-int zts_window_document(const struct pm_window *w, uint32_t k, struct pm_named_doc *ret)
+void zts_window(const struct pm_window *w, struct pm_window_own *ret)
 {
 	struct pm_table traces = zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_TRACES);
 	struct pm_table methods = zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_METHODS);
@@ -92,8 +94,10 @@ int zts_window_document(const struct pm_window *w, uint32_t k, struct pm_named_d
 			.doc = pm_doc_csv(zts_spans_table(w, ZTS_OF_WINDOW)),
 			.unlisted = true},
 	};
-	if (k >= sizeof(docs) / sizeof(*docs))
-		return 0;
-	*ret = docs[k];
-	return 1;
+	_Static_assert(sizeof(docs) <= sizeof(ret->documents), "room");
+	memcpy(ret->documents, docs, sizeof(docs));
+	ret->n_documents = sizeof(docs) / sizeof(*docs);
+	zts_window_collections(w, ret);
+	zts_list_sections(w, ZTS_OF_WINDOW, ret->sections);
+	ret->n_sections = ZTS_N_SECTIONS;
 }

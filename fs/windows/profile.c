@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "formats/common/list.h"
 #include "formats/common/span.h"
 
 /*
@@ -175,12 +174,7 @@ struct window {
 	struct pm_window window;
 	struct pm_window_part parts[PM_WINDOW_PARTS]; /* of the window */
 	struct pm_lazy part_once[PM_WINDOW_PARTS];
-	/* That only the format has. */
-	struct pm_named_doc *documents;
-	struct pm_collection *collections;
-	struct pm_section *sections;
-	size_t n_documents, room_documents, n_collections, room_collections, n_sections,
-		room_sections;
+	struct pm_window_own own;
 	struct pm_lazy once; /* guards the following */
 	struct pmfs_contents c;
 	uint64_t bytes;
@@ -302,9 +296,6 @@ static void window_close(struct pm_profile *p)
 			w->parts[i].free(w->parts[i].data);
 	contents_drop(&w->c);
 	pm_text_done(&w->title);
-	free(w->documents);
-	free(w->collections);
-	free(w->sections);
 	free(w);
 }
 
@@ -362,14 +353,10 @@ static int has_all(const struct pm_window *window, struct pm_error *err)
 	return r < 0 ? r : pmfs_cut_is_whole(&w->c.cuts[0], w->c.x->traces[w->c.first].n);
 }
 
-/* Documents, collections and sections that only the format has. */
-static int list_own(struct window *w)
+static void set_parts(struct window *w)
 {
-	const struct pm_profile_ops *own = w->c.x->profile->ops;
-	struct pm_named_doc doc;
-	struct pm_collection collection;
-	struct pm_section section;
-	w->window = (struct pm_window){.run = w->c.x->profile,
+	const struct pm_profile *run = w->c.x->profile;
+	w->window = (struct pm_window){.run = run,
 		.profile = &w->profile,
 		.start_ns = w->c.span.start,
 		.end_ns = w->c.span.end,
@@ -377,40 +364,21 @@ static int list_own(struct window *w)
 		.records = get_records,
 		.has_all = has_all,
 		.parts = w->parts};
+	if (run->ops->window)
+		run->ops->window(&w->window, &w->own);
 	w->has = (struct pm_parts){
 		.tree.build = get_contents,
 		.metrics.it = &w->metrics,
 		.span.it = &w->span,
 		.damage = {.build = get_contents, .it = &w->c.damages},
+		.documents = {.it = w->own.documents, .n = w->own.n_documents},
+		.collections = {.it = w->own.collections, .n = w->own.n_collections},
+		.sections = {.it = w->own.sections, .n = w->own.n_sections},
 	};
-	if (pm_profile_has(w->window.run, threads)) {
+	if (pm_profile_has(run, threads)) {
 		w->has.threads.build = get_contents;
 		w->has.threads.it = &w->c.threads;
 	}
-	if (!own->window_document)
-		return 0;
-	for (uint32_t k = 0; own->window_document(&w->window, k, &doc); k++) {
-		if (pm_list_room(&w->documents, k, &w->room_documents, sizeof(doc)) < 0)
-			return -ENOMEM;
-		w->documents[w->n_documents++] = doc;
-	}
-	for (uint32_t k = 0; own->window_collection(&w->window, k, &collection); k++) {
-		if (pm_list_room(&w->collections, k, &w->room_collections, sizeof(collection)) < 0)
-			return -ENOMEM;
-		w->collections[w->n_collections++] = collection;
-	}
-	for (uint32_t k = 0; own->window_section(&w->window, k, &section); k++) {
-		if (pm_list_room(&w->sections, k, &w->room_sections, sizeof(section)) < 0)
-			return -ENOMEM;
-		w->sections[w->n_sections++] = section;
-	}
-	w->has.documents.it = w->documents;
-	w->has.documents.n = w->n_documents;
-	w->has.collections.it = w->collections;
-	w->has.collections.n = w->n_collections;
-	w->has.sections.it = w->sections;
-	w->has.sections.n = w->n_sections;
-	return 0;
 }
 
 /* Times, or the run's own quantities: what leads the run leads its windows. */
@@ -473,11 +441,10 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.module_end = run->module_end,
 		.window = &w->window,
 		.self = w};
+	set_parts(w);
 	int r = make_title(w, err);
 	if (r == 0)
 		r = set_metrics(w, err);
-	if (r == 0 && list_own(w) < 0)
-		r = pm_error_plain(err, -ENOMEM);
 	if (r < 0)
 		window_close(&w->profile);
 	else

@@ -104,6 +104,14 @@ struct pm_section {
 	struct pm_table table;
 };
 
+/* What only the format has in a window. */
+struct pm_window_own {
+	struct pm_named_doc documents[12];
+	struct pm_collection collections[2];
+	struct pm_section sections[4];
+	size_t n_documents, n_collections, n_sections;
+};
+
 /* A source file contained in the profile: source/PATH. */
 struct pm_source {
 	const char *path;     /* below source/; legal names, no `..` */

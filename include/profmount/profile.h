@@ -137,15 +137,8 @@ struct pm_profile_ops {
 	/* The k-th format-specific document of a thread (raw/…): 1, or 0 beyond the last; cheap. */
 	int (*thread_document)(const struct pm_profile *p, uint32_t thread, uint32_t k,
 		struct pm_named_doc *ret, struct pm_error *err);
-	/*
-	 * The k-th document, collection and section that only this format has in a window: 1, or 0
-	 * beyond the last; cheap. All of them, or none.
-	 */
-	int (*window_document)(
-		const struct pm_window *window, uint32_t k, struct pm_named_doc *ret);
-	int (*window_collection)(
-		const struct pm_window *window, uint32_t k, struct pm_collection *ret);
-	int (*window_section)(const struct pm_window *window, uint32_t k, struct pm_section *ret);
+	/* What only this format has in a window; cheap. `ret` is zeroed before. */
+	void (*window)(const struct pm_window *window, struct pm_window_own *ret);
 
 	/*
 	 * Optional, if these are not known from the beginning of the source: pm_profile.title,
