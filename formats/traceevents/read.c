@@ -368,9 +368,16 @@ static void add_raw(struct tev_reading *t)
 static bool read_events(struct tev_reading *t, bool lines)
 {
 	uint64_t n_elements = 0, n_found = 0;
-	for (struct tev_event e; pm_rec_goes_on(t->r) && t->n_events < PM_LIMIT_ITEMS;) {
+	for (struct tev_event e; pm_rec_goes_on(t->r);) {
 		if (lines ? !pm_scan_top_item(&t->s) : !pm_scan_item(&t->s)) {
 			t->at_end = true;
+			break;
+		}
+		if (t->n_events >= PM_LIMIT_ITEMS) {
+			t->is_full = true;
+			pm_rec_damage(t->r, pm_scan_where(&t->s), PM_NO_OFFSET,
+				"there are more than %u events: what follows is not read",
+				PM_LIMIT_ITEMS);
 			break;
 		}
 		if (t->n_events % BETWEEN_SPOTS == 0 || n_elements == 0)
@@ -426,7 +433,7 @@ static bool read_object(struct tev_reading *t)
 	struct pm_bytes key;
 	bool found = false;
 	pm_scan_enter(&t->s);
-	while (pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (!t->is_full && pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
 		if (!is(key, "traceEvents") || pm_scan_peek(&t->s) != PM_SCAN_ARRAY) {
 			read_top_key(t, key);
 			continue;
@@ -475,7 +482,7 @@ static int read_file(struct tev_reading *t, struct pm_error *err)
 		pm_rec_layout(t->r, "object with events");
 		good = read_object(t);
 	}
-	if (!pm_rec_json_ends(t->r, &t->s) || good)
+	if (t->is_full || !pm_rec_json_ends(t->r, &t->s) || good)
 		return 0;
 	return pm_error_set(err, -EINVAL, pm_rec_file(t->r), PM_NO_OFFSET,
 		"has no trace events: neither `traceEvents` nor a list of objects with `ph`");

@@ -242,6 +242,7 @@ struct tev_reading {
 	int64_t origin, total_origin; /* the least time, of others than totals and of these */
 	int64_t base;                 /* of times since 1970, TEV_NO_NUMBER: none */
 	bool at_end;                  /* reading events ended where another one could have begun */
+	bool is_full;                 /* there are more events than can be numbered */
 	uint64_t n_comments;
 	struct pm_strtab sampled_keys;
 	struct tev_sampled *sampled; /* of sampled.c */
