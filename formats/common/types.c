@@ -11,7 +11,7 @@
 
 /* Integers whose names have no unit at the end. */
 static const char *const integers[] = {"async", "bytes", "calls", "children", "chunk", "contexts",
-	"core", "count", "depth", "epoch", "error", "errors", "exceptions", "functions",
+	"core", "count", "depth", "epoch", "error", "errors", "evals", "exceptions", "functions",
 	"gpucontext", "gpudevice", "gpustream", "id", "index", "lane", "launches", "line", "lines",
 	"node", "peers", "process", "profile", "rank", "records", "sampled", "samples", "seq",
 	"size", "slowest_rank", "spans", "statements", "stack", "thread", "threads", "time",
