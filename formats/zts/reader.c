@@ -394,7 +394,7 @@ static int take_part(struct zts_reader *r, struct pm_bytes payload, struct pm_er
 	while (n > 0) {
 		if (!zts_reader_run(r))
 			return pm_error_plain(err, -ENOMEM);
-		n = zts_records_next_inline(&r->records, &e, err);
+		n = zts_records_next(&r->records, &e, err);
 		if (n == 0)
 			return 1;
 		if (n > 0 && zts_reader_take(r, &e) < 0)

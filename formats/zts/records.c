@@ -121,9 +121,33 @@ static int end_record(
 	return 1;
 }
 
+/*
+ * The usual end of a record, with that of its tag: nothing is open where the next item begins, and
+ * a run may go on (zts_reader_run).
+ */
+static bool end_usual(struct zts_records *r, struct zts_record_event *ret)
+{
+	const uint8_t *p = pm_cur_peek(&r->cbor.in, 1);
+	size_t at = r->cbor.in.at;
+	if (!p || p[0] != ZTS_HEAD_BREAK || r->n == 0 || r->info_left > 0)
+		return false;
+	if (r->n > r->n_told) {
+		r->cbor.in.at++;
+	} else {
+		if (r->cbor.depth != zts_inner_level(r) || !pm_cbor_end_tagged(&r->cbor))
+			return false;
+		r->n_told--;
+	}
+	r->n--;
+	*ret = (struct zts_record_event){.kind = ZTS_RECORD_END, .at = at};
+	return true;
+}
+
 int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
 {
 	struct pm_cbor_event e;
+	if (end_usual(r, ret))
+		return 1;
 	if (tell(r, err) < 0)
 		return -ENOMEM;
 	for (;;) {

@@ -237,7 +237,7 @@ static int find_records(struct scanner *s, struct pm_bytes payload)
 	do {
 		if (!zts_reader_run(&s->reader))
 			return -ENOMEM;
-		n = zts_records_next_inline(records, &e, NULL);
+		n = zts_records_next(records, &e, NULL);
 		if (n == 0)
 			n = zts_records_finish(records, &e, NULL);
 		r = n > 0 ? take_event(s, &e) : n;
