@@ -8,18 +8,285 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/common/tree.h"
 #include "formats/common/work.h"
-#include "formats/zts/joining.h"
+#include "formats/zts/partial.h"
 #include "formats/zts/samples.h"
+#include "profmount/limits.h"
+
+/* ==== joining: paths are numbered by where each was first ==== */
+
+/* Joins what threads have added up into one aggregate, in any order. */
+struct joining {
+	struct zts_aggregate *a;
+	struct pm_tree_builder *builder;
+	struct pm_paths paths;
+	struct pm_strtab names;
+	uint32_t *frames; /* of each method */
+	size_t frame_room, method_room, sum_room;
+	struct pm_durations durations; /* by method */
+	enum zts_again again;          /* why a pass is made */
+	struct zts_sums *sums;         /* of each path */
+	uint64_t *first;               /* of each path, see zts_tally_add */
+	size_t first_room;
+};
+
+static int joining_init(struct joining *j, struct zts_aggregate *a)
+{
+	*j = (struct joining){
+		.a = a, .builder = pm_tree_builder_new(), .names = {.arena = &a->texts}};
+	int r = pm_paths_init(&j->paths, PM_LIMIT_CALL_PATHS);
+	return j->builder ? r : -ENOMEM;
+}
+
+static void joining_done(struct joining *j)
+{
+	pm_tree_builder_free(j->builder);
+	pm_paths_done(&j->paths);
+	pm_strtab_done(&j->names);
+	pm_durations_done(&j->durations);
+	free(j->frames);
+	free(j->sums);
+	free(j->first);
+}
+
+/* ---- methods, paths ---- */
+
+static void add_method(struct zts_method *to, const struct zts_method *from)
+{
+	zts_sums_add(&to->sums, &from->sums);
+	if (from->ended)
+		zts_method_ended(to, from->min_ns, from->max_ns);
+}
+
+/* Adds a method; PM_NONE if out of memory. */
+static uint32_t join_method(struct joining *j, const struct zts_method *method)
+{
+	struct zts_aggregate *a = j->a;
+	uint32_t index = pm_strtab_add(&j->names, method->name);
+	if (index == PM_NONE || index < a->n_methods) {
+		if (index != PM_NONE)
+			add_method(&a->methods[index], method);
+		return index;
+	}
+	if (pm_list_room(&a->methods, index, &j->method_room, sizeof(*a->methods)) < 0 ||
+		pm_list_room(&j->frames, index, &j->frame_room, sizeof(*j->frames)) < 0)
+		return PM_NONE;
+	j->frames[index] = PM_NONE;
+	a->methods[index] = *method;
+	a->methods[index].name = j->names.items[index];
+	a->n_methods++;
+	return index;
+}
+
+/*
+ * `methods` maps the partial's methods to the joined ones; `places` gets the method of each of its
+ * paths.
+ */
+static int join_paths(
+	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *places)
+{
+	uint32_t known = j->paths.n;
+	if (pm_paths_join(&j->paths, PM_NONE, &p->tally.paths, methods, places) < 0 ||
+		(j->paths.n > 0 &&
+			(pm_list_room(&j->sums, j->paths.n - 1, &j->sum_room, sizeof(*j->sums)) <
+					0 ||
+				pm_list_room(&j->first, j->paths.n - 1, &j->first_room,
+					sizeof(*j->first)) < 0)))
+		return -ENOMEM;
+	for (uint32_t i = known; i < j->paths.n; i++) {
+		j->sums[i] = (struct zts_sums){0};
+		j->first[i] = UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
+		uint32_t place = places[i];
+		if (place == PM_PATHS_FULL) {
+			j->a->left_out += p->tally.sums[i].sums.calls;
+			continue;
+		}
+		zts_sums_add(&j->sums[place], &p->tally.sums[i].sums);
+		if (p->tally.first[i] < j->first[place])
+			j->first[place] = p->tally.first[i];
+	}
+	return 0;
+}
+
+/* Adds contexts, methods, attributes and exceptions of a thread. */
+static int joining_add(struct joining *j, const struct zts_partial *p)
+{
+	uint32_t *methods = malloc(p->names.n * sizeof(*methods) + 1);
+	uint32_t *places = malloc(p->tally.paths.n * sizeof(*places) + 1);
+	int r = methods && places ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < p->names.n && r == 0; i++) {
+		methods[i] = join_method(j, &p->methods[i]);
+		r = methods[i] == PM_NONE ? -ENOMEM : 0;
+	}
+	if (r == 0)
+		r = join_paths(j, p, methods, places);
+	if (r == 0)
+		r = pm_durations_join(&j->durations, &p->durations, methods);
+	if (r == 0)
+		r = zts_attributes_join(&j->a->attributes, &p->attributes, &j->a->texts);
+	if (r == 0)
+		r = zts_attributes_join(&j->a->statements, &p->statements, &j->a->texts);
+	if (r == 0)
+		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
+	j->a->left_out += p->tally.left_out;
+	free(methods);
+	free(places);
+	return r;
+}
+
+/* ---- the tree ---- */
+
+/* A path by where it was first. */
+struct place {
+	uint64_t first;
+	uint32_t path;
+};
+
+static int by_first(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* All paths in order of first use, parents before children; NULL if out of memory. */
+static struct place *sort_paths(const struct joining *j)
+{
+	struct place *places = malloc(j->paths.n * sizeof(*places) + 1);
+	bool sorted = true;
+	for (uint32_t i = 0; places && i < j->paths.n; i++) {
+		places[i] = (struct place){j->first[i], i};
+		sorted = sorted && (i == 0 || places[i - 1].first <= places[i].first);
+	}
+	if (places && (sorted || pm_sort(places, j->paths.n, sizeof(*places), by_first) == 0))
+		return places;
+	free(places);
+	return NULL;
+}
+
+static uint32_t frame_of(struct joining *j, uint32_t method)
+{
+	if (j->frames[method] == PM_NONE) {
+		uint32_t name = pm_tree_text(j->builder, j->a->methods[method].name, true);
+		struct pm_function function = {.name = name, .id = PM_NONE};
+		struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+			.function = pm_tree_function(j->builder, &function),
+			.name = name};
+		j->frames[method] = pm_tree_intern(j->builder, &frame);
+	}
+	return j->frames[method];
+}
+
+/* Gives the paths to the builder; the sums are in its order afterwards. 0 or -ENOMEM. */
+static int add_paths(struct joining *j, double *weight)
+{
+	uint32_t n = j->paths.n;
+	struct place *places = sort_paths(j);
+	struct zts_sums *sums = malloc(n * sizeof(*sums) + 1);
+	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
+	int r = places && sums && place_of ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < j->a->n_methods && j->a->left_out && r == 0; i++)
+		frame_of(j, i); /* some may have no path */
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		const struct pm_path *path = &j->paths.items[places[i].path];
+		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
+		place_of[places[i].path] = i;
+		sums[i] = j->sums[places[i].path];
+		weight[i] = (double)sums[i].inclusive_ns;
+		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
+	}
+	free(places);
+	free(place_of);
+	free(j->sums);
+	j->sums = sums;
+	return r;
+}
+
+static int freeze(struct joining *j, struct pm_error *err)
+{
+	struct zts_aggregate *a = j->a;
+	uint32_t n = j->paths.n, *index = NULL;
+	double *weight = malloc(n * sizeof(*weight) + 1);
+	a->sums = malloc(n * sizeof(*a->sums) + 1);
+	int r = weight && a->sums ? add_paths(j, weight) : -ENOMEM;
+	pm_paths_done(&j->paths);
+	if (r == 0) {
+		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
+		j->builder = NULL;
+	}
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		a->sums[index[i]] = j->sums[i];
+	free(index);
+	free(weight);
+	return r;
+}
+
+/* What the methods were, before they are sorted. A method is a function. */
+static int list_times(struct joining *j, pm_pass pass, void *context)
+{
+	struct zts_aggregate *a = j->a;
+	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
+	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
+	int r = times && a->times
+		? pm_percentiles(&j->durations, times, (uint32_t)a->n_methods, pass, context)
+		: -ENOMEM;
+	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
+		uint32_t function = a->tree->frames[j->frames[i]].function;
+		a->methods[i].function = function;
+		a->methods[i].times = times[i];
+		a->times[function] = times[i];
+	}
+	free(times);
+	return r;
+}
+
+/* The methods, attributes or statements that a pass counts: see `again`. */
+static const struct pm_strtab *joining_texts(const struct joining *j)
+{
+	const struct pm_strtab *texts[] = {[ZTS_AGAIN_METHODS] = &j->names,
+		[ZTS_AGAIN_ATTRIBUTES] = &j->a->attributes.texts,
+		[ZTS_AGAIN_STATEMENTS] = &j->a->statements.texts};
+	return texts[j->again];
+}
+
+/*
+ * Builds the tree, finds percentiles and sorts the lists. A `pass` reads all traces again; `again`
+ * then says for what.
+ */
+static int joining_end(struct joining *j, pm_pass pass, void *context, struct pm_error *err)
+{
+	struct zts_aggregate *a = j->a;
+	int r = freeze(j, err);
+	j->again = ZTS_AGAIN_METHODS;
+	if (r == 0)
+		r = list_times(j, pass, context);
+	if (r == 0)
+		r = pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
+	j->again = ZTS_AGAIN_ATTRIBUTES;
+	if (r == 0)
+		r = zts_attributes_end(&a->attributes, false, pass, context);
+	j->again = ZTS_AGAIN_STATEMENTS;
+	if (r == 0)
+		r = zts_attributes_end(&a->statements, true, pass, context);
+	return r < 0 ? r : zts_exceptions_sort(&a->exceptions);
+}
+
+/* ==== gathering ==== */
 
 struct gathering {
 	struct zts_stores *stores;
 	const struct zts_survey *survey;
 	struct zts_adders *sums;
-	bool all; /* traces that the scan has added up, too */
+	bool all;            /* traces that the scan has added up, too */
+	bool only_carried;   /* see zts_partial */
+	uint32_t first, end; /* in zts_survey.by_store; with only_carried in zts_survey.traces */
 	struct zts_visits visits;
 	struct pm_damage_list *damage;
-	const struct zts_joining *joining;
+	const struct joining *joining;
 	const struct pm_durations *found; /* by a pass that reads all traces again; else NULL */
 };
 
@@ -38,10 +305,9 @@ static int tell_unreadable(
 }
 
 /* Reads a trace, with the current payload if there is one, and adds it up. */
-static int gather_trace(
-	struct gathering *g, uint32_t place, struct zts_adder *adder, const struct zts_held *held)
+static int gather_trace(struct gathering *g, uint32_t trace, uint32_t place,
+	struct zts_adder *adder, const struct zts_held *held)
 {
-	uint32_t trace = g->survey->by_store[place];
 	const struct zts_trace *t = &g->survey->traces[trace];
 	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
 	const struct zts_added added = {t->timestamp_ns, parts.items->start_offset,
@@ -60,19 +326,22 @@ static int gather_stretch(void *context, size_t i)
 	struct gathering *g = context;
 	const struct zts_survey *v = g->survey;
 	struct zts_adder *adder = &g->sums->items[i];
-	uint32_t from = (uint32_t)((uint64_t)v->n * i / g->sums->n);
-	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->sums->n);
+	uint64_t n = g->end - g->first;
+	uint32_t from = g->first + (uint32_t)(n * i / g->sums->n);
+	uint32_t to = g->first + (uint32_t)(n * (i + 1) / g->sums->n);
 	struct zts_held held = {.payload = NULL};
 	int r = 0;
+	adder->partial.only_carried = g->only_carried;
 	if (g->found)
-		r = zts_partial_again(&adder->partial, g->joining->again,
-			zts_joining_texts(g->joining), g->found);
+		r = zts_partial_again(
+			&adder->partial, g->joining->again, joining_texts(g->joining), g->found);
 	for (uint32_t k = from; k < to && r == 0; k++) {
-		const struct zts_trace *t = &v->traces[v->by_store[k]];
+		uint32_t trace = g->only_carried ? k : v->by_store[k];
+		const struct zts_trace *t = &v->traces[trace];
 		if (!zts_trace_remains(t, g->all))
 			continue;
 		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
-		r = gather_trace(g, k, adder, &held);
+		r = gather_trace(g, trace, k, adder, &held);
 	}
 	zts_visits_hold(&g->visits, NULL, &held);
 	zts_tree_done(&adder->tree);
@@ -128,6 +397,14 @@ static bool settle(const struct gathering *g)
 	return true;
 }
 
+/* Windows read in order of time, in which traces of several stores may alternate. */
+static enum zts_visited which_visits(const struct gathering *g)
+{
+	if (g->only_carried)
+		return ZTS_VISIT_EACH;
+	return g->all ? ZTS_VISIT_ALL : ZTS_VISIT_REST;
+}
+
 /* Adds the durations of all calls once more: a pm_pass. */
 static int read_again(void *context, struct pm_durations *ret)
 {
@@ -135,7 +412,7 @@ static int read_again(void *context, struct pm_durations *ret)
 	g.found = ret;
 	g.all = true;
 	g.sums = zts_adders_new(g.stores);
-	int r = zts_visits_init(&g.visits, g.stores, g.survey, ZTS_VISIT_ALL);
+	int r = zts_visits_init(&g.visits, g.stores, g.survey, which_visits(&g));
 	if (r == 0)
 		r = g.sums ? pm_crew_each(g.sums->n, gather_stretch, &g) : -ENOMEM;
 	for (unsigned i = 0; r == 0 && i < g.sums->n; i++)
@@ -147,61 +424,75 @@ static int read_again(void *context, struct pm_durations *ret)
 
 static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
-	struct zts_joining j;
-	int r = zts_joining_init(&j, a);
+	struct joining j;
+	int r = joining_init(&j, a);
 	for (unsigned i = 0; i < g->sums->n && r == 0; i++) {
 		struct zts_partial *p = &g->sums->items[i].partial;
 		number(p);
 		for (size_t k = 0; k < p->n_added; k++)
 			a->calls_of[p->added[k].place] = p->added[k].calls;
-		r = zts_joining_add(&j, p);
+		r = joining_add(&j, p);
 		zts_partial_done(p); /* replaced by the joined ones */
 	}
 	g->joining = &j;
 	if (r == 0)
-		r = zts_joining_end(&j, read_again, g, err);
-	zts_joining_done(&j);
+		r = joining_end(&j, read_again, g, err);
+	joining_done(&j);
 	return r;
 }
 
-/* Of all traces, or of those that remain in addition to `sums`, which it frees. */
-static int build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err)
+/* Frees g->sums; NULL: there are none yet. */
+static int build(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
-	struct gathering g = {.stores = stores, .survey = survey, .sums = sums, .all = !sums};
 	*a = (struct zts_aggregate){.damage = PM_DAMAGE_LIST_INIT};
-	g.damage = &a->damage;
-	if (sums && !settle(&g)) {
-		zts_adders_free(sums);
-		g.sums = NULL;
-		g.all = true;
+	g->damage = &a->damage;
+	if (g->sums && !settle(g)) {
+		zts_adders_free(g->sums);
+		g->sums = NULL;
 	}
-	if (!g.sums)
-		g.sums = zts_adders_new(stores);
-	a->calls_of = calloc((size_t)survey->n + 1, sizeof(*a->calls_of));
-	int r = zts_visits_init(&g.visits, stores, survey, g.all ? ZTS_VISIT_ALL : ZTS_VISIT_REST);
+	g->all = !g->sums;
+	if (!g->sums)
+		g->sums = zts_adders_new(g->stores);
+	a->calls_of = calloc((size_t)g->survey->n + 1, sizeof(*a->calls_of));
+	int r = zts_visits_init(&g->visits, g->stores, g->survey, which_visits(g));
 	if (r == 0)
-		r = g.sums && a->calls_of ? pm_crew_each(g.sums->n, gather_stretch, &g) : -ENOMEM;
+		r = g->sums && a->calls_of ? pm_crew_each(g->sums->n, gather_stretch, g) : -ENOMEM;
 	if (r == 0)
-		r = a->damage.no_memory ? -ENOMEM : join(&g, a, err);
-	zts_adders_free(g.sums);
-	zts_visits_done(&g.visits);
+		r = a->damage.no_memory ? -ENOMEM : join(g, a, err);
+	zts_adders_free(g->sums);
+	g->sums = NULL;
+	zts_visits_done(&g->visits);
 	return r;
 }
 
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err)
 {
-	int r = build(a, stores, survey, sums, err);
-	if (r == 0 && sums && a->left_out > 0) { /* which calls, depends on the order */
+	struct gathering g = {.stores = stores, .survey = survey, .sums = sums, .end = survey->n};
+	int r = build(&g, a, err);
+	if (r == 0 && !g.all && a->left_out > 0) { /* which calls, depends on the order */
 		zts_aggregate_done(a);
-		r = build(a, stores, survey, NULL, err);
+		r = build(&g, a, err);
 	}
 	if (r < 0) {
 		zts_aggregate_done(a);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces");
 	}
 	return 0;
+}
+
+int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err)
+{
+	struct gathering g = {.stores = stores,
+		.survey = survey,
+		.only_carried = true,
+		.first = first,
+		.end = end};
+	int r = build(&g, a, err);
+	free(a->calls_of);
+	a->calls_of = NULL;
+	return r;
 }
 
 void zts_aggregate_done(struct zts_aggregate *a)

@@ -31,6 +31,9 @@ struct zts_aggregate {
  */
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err);
+/* Only what the calls of the traces from `first` up to `end` carry, and no damage. */
+int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

@@ -130,20 +130,21 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_added *trace, bool error)
 {
-	uint32_t has = 0, number = (uint32_t)p->n_added;
+	uint32_t has = ZTS_HAS_EXCEPTION, number = (uint32_t)p->n_added;
 	if (pm_list_room(&p->added, number, &p->added_room, sizeof(*p->added)) < 0)
 		return -ENOMEM;
 	p->added[p->n_added++] = *trace;
 	p->added[number].calls = tree->n;
 	const struct zts_moment moment = {p->added, number, trace->timestamp_ns, error};
-	int r = p->again > ZTS_AGAIN_METHODS ? 0 : take_calls(p, stores, tree, &has);
+	bool no_calls = p->only_carried || p->again > ZTS_AGAIN_METHODS;
+	int r = no_calls ? 0 : take_calls(p, stores, tree, &has);
 	if (r < 0 || p->again == ZTS_AGAIN_METHODS)
 		return r;
-	if (!p->again)
+	if (!no_calls)
 		r = zts_tally_add(&p->tally, tree, p->added, number);
 	if (r == 0 && tree->n_attrs)
 		r = zts_attributes_add(&p->attributes, &p->statements, tree, &moment, &p->texts);
-	if (r < 0 || !(has & ZTS_HAS_EXCEPTION))
+	if (r < 0 || p->again || !(has & ZTS_HAS_EXCEPTION))
 		return r;
 	return zts_exceptions_add(&p->exceptions, stores, tree, &moment, &p->texts);
 }

@@ -51,6 +51,7 @@ struct zts_partial {
 	struct pm_duration *ended; /* calls of the current trace that were not brief */
 	size_t ended_room;
 	enum zts_again again;
+	bool only_carried;       /* no methods and paths: what calls carry */
 	struct zts_added *added; /* traces, in the order in which they were */
 	size_t n_added, added_room;
 	struct zts_attributes attributes, statements;

@@ -74,13 +74,9 @@ enum zts_of { ZTS_OF_RUN, ZTS_OF_WINDOW };
 
 int zts_scope_of(const void *self, uint64_t of, const struct zts_scope **ret, struct pm_error *err);
 
-/* What the calls of these traces carry; sorted. */
-struct zts_carried {
-	const struct zts_attributes *attributes, *statements;
-	const struct zts_exceptions *exceptions;
-};
-
-int zts_get_carried(const struct zts_scope *scope, struct zts_carried *ret, struct pm_error *err);
+/* What the calls of these traces carry: attributes, statements and exceptions of *ret. */
+int zts_get_carried(
+	const struct zts_scope *scope, const struct zts_aggregate **ret, struct pm_error *err);
 
 /* tables.c, raw.c: tables at fixed paths below the root. */
 enum zts_table {

@@ -114,14 +114,14 @@ static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_scope *scope;
-	struct zts_carried carried;
+	const struct zts_aggregate *carried;
 	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
 	if (r == 0)
 		r = zts_get_carried(scope, &carried, err);
-	if (r < 0 || rows->at >= carried.exceptions->n_classes)
+	if (r < 0 || rows->at >= carried->exceptions.n_classes)
 		return r;
-	const struct zts_thrown_class *of = &carried.exceptions->classes[rows->at++];
-	const struct zts_thrown *thrown = &carried.exceptions->items[of->most];
+	const struct zts_thrown_class *of = &carried->exceptions.classes[rows->at++];
+	const struct zts_thrown *thrown = &carried->exceptions.items[of->most];
 	pm_text_bytes(rows->scratch, thrown->class);
 	if (thrown->message.len) {
 		pm_text_str(rows->scratch, ": ");

@@ -157,7 +157,7 @@ struct pm_cell *zts_put_times(const struct zts_opened *z, const struct zts_attr_
 }
 
 static int get_carried(const struct pm_rows *rows, const struct zts_opened **ret_z,
-	struct zts_carried *ret, struct pm_error *err)
+	const struct zts_aggregate **ret, struct pm_error *err)
 {
 	const struct zts_scope *scope;
 	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
@@ -181,11 +181,11 @@ static struct pm_cell *put_sums(const struct zts_opened *z, const struct zts_att
 static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_opened *z;
-	struct zts_carried carried;
+	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried.attributes->texts.n)
+	if (r < 0 || rows->at >= carried->attributes.texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &carried.attributes->items[rows->at++];
+	const struct zts_attr_sums *sums = &carried->attributes.items[rows->at++];
 	struct pm_cell *next = put_sums(z, sums, rows, cells);
 	next[0] = pm_cell_lasting(sums->key);
 	next[1] = pm_cell_text(sums->value);
@@ -195,11 +195,11 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_opened *z;
-	struct zts_carried carried;
+	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried.statements->texts.n)
+	if (r < 0 || rows->at >= carried->statements.texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &carried.statements->items[rows->at++];
+	const struct zts_attr_sums *sums = &carried->statements.items[rows->at++];
 	*put_sums(z, sums, rows, cells) = pm_cell_text(sums->value);
 	return 1;
 }
@@ -209,11 +209,11 @@ static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_opened *z;
-	struct zts_carried carried;
+	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried.exceptions->texts.n)
+	if (r < 0 || rows->at >= carried->exceptions.texts.n)
 		return r;
-	const struct zts_thrown *thrown = &carried.exceptions->items[rows->at++];
+	const struct zts_thrown *thrown = &carried->exceptions.items[rows->at++];
 	const struct zts_survey *v = &z->survey;
 	zts_trace_path(z, &v->traces[thrown->trace], rows->scratch);
 	cells[0] = pm_cell_u64(thrown->count);
