@@ -266,10 +266,8 @@ void pm_input_passed(struct pm_input *in, uint64_t upto)
 	in->passed = end;
 }
 
-void pm_input_close(struct pm_input *in)
+static void drop_bytes(struct pm_input *in)
 {
-	if (!in->name) /* zeroed, or never opened: fd says nothing */
-		return;
 	void *p = (void *)(uintptr_t)in->bytes.p;
 	if (in->slot >= 0) {
 		unguard_range(in->slot);
@@ -277,6 +275,20 @@ void pm_input_close(struct pm_input *in)
 	} else if (in->bytes.len) {
 		free(p);
 	}
+}
+
+void pm_input_replace(struct pm_input *in, uint8_t *p, size_t n)
+{
+	drop_bytes(in);
+	in->slot = -1;
+	in->bytes = (struct pm_bytes){p, n};
+}
+
+void pm_input_close(struct pm_input *in)
+{
+	if (!in->name) /* zeroed, or never opened: fd says nothing */
+		return;
+	drop_bytes(in);
 	if (in->fd >= 0)
 		close(in->fd);
 	free(in->name);

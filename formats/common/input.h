@@ -56,6 +56,12 @@ bool pm_input_changed(struct pm_input *in);
 int pm_input_allow_writes(struct pm_input *in);
 
 /*
+ * Has other bytes from now on, in allocated memory that becomes the input's: what the file is
+ * unpacked.
+ */
+void pm_input_replace(struct pm_input *in, uint8_t *p, size_t n);
+
+/*
  * For scans of a file: releases pages before `upto` from the process's memory, in large steps; they
  * are mapped again on access. Not thread-safe.
  */

@@ -210,6 +210,15 @@ struct pm_bytes sym_module_key(struct pm_bytes path);
 int sym_own_read(
 	int folder, struct pm_bytes path, struct sym_scopes *ret, struct pm_damage_list *damage);
 
+/* Whether a file is compressed by xz, zstd or gzip. */
+bool sym_is_packed(struct pm_bytes file);
+
+/*
+ * What it holds, in memory that is the caller's also after a failure: at most SYM_KERNEL_BYTES_MAX.
+ * -EINVAL if it is damaged, empty or larger; -ENOMEM.
+ */
+int sym_unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n);
+
 /*
  * Adds and settles the functions of a copy of /proc/kallsyms, plain or compressed by xz: `NAME
  * [MODULE]`, or `NAME KERNEL` for those of the kernel itself (`kernel`, which may be empty). If it

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/inflate.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
@@ -34,7 +35,7 @@ struct table {
 #include <lzma.h>
 
 /* 0, -EINVAL if it is not such a stream, or -ENOMEM. */
-static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+static int unpack_xz(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 {
 	uint64_t memory = SYM_KERNEL_BYTES_MAX;
 	size_t at = 0, room = 1 << 20;
@@ -59,7 +60,7 @@ static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 
 #else
 
-static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+static int unpack_xz(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 {
 	(void)file;
 	*ret = NULL;
@@ -68,6 +69,47 @@ static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 }
 
 #endif
+
+static int inflate(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+{
+	struct pm_text out = {.limit = SYM_KERNEL_BYTES_MAX};
+	struct pm_inflate *stream = pm_inflate_new(pm_inflate_kind_of(file), file);
+	while (stream && !out.failed && !pm_work_cancelled()) {
+		struct pm_bytes w = pm_inflate_peek(stream, 1);
+		if (w.len == 0)
+			break;
+		pm_text_bytes(&out, w);
+		pm_inflate_consume(stream, w.len);
+	}
+	enum pm_inflate_state state = stream ? pm_inflate_status(stream).state : PM_INFLATE_FAILED;
+	bool no_memory = state == PM_INFLATE_FAILED || (out.failed && !out.full);
+	int r = no_memory || pm_work_cancelled()                      ? -ENOMEM
+		: state == PM_INFLATE_ENDED && out.len && !out.failed ? 0
+								      : -EINVAL;
+	pm_inflate_free(stream);
+	if (r < 0)
+		pm_text_done(&out);
+	*ret = (uint8_t *)out.p;
+	*ret_n = out.len;
+	return r;
+}
+
+static bool is_xz(struct pm_bytes file)
+{
+	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
+	return file.len >= sizeof(xz) && memcmp(file.p, xz, sizeof(xz)) == 0;
+}
+
+bool sym_is_packed(struct pm_bytes file)
+{
+	return is_xz(file) || pm_inflate_kind_of(file) != PM_INFLATE_STORED;
+}
+
+int sym_unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+{
+	int r = is_xz(file) ? unpack_xz(file, ret, ret_n) : inflate(file, ret, ret_n);
+	return r == 0 && *ret_n == 0 ? -EINVAL : r;
+}
 
 /* ---- reading ---- */
 
@@ -192,13 +234,12 @@ static int add_symbols(
 int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
 	uint64_t reference_address, struct sym_scopes *ret, uint64_t *ret_delta)
 {
-	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 	struct table t = {.n = 0};
 	uint8_t *unpacked = NULL;
 	size_t n = 0;
 	int r = 0;
-	if (file.len >= sizeof(xz) && memcmp(file.p, xz, sizeof(xz)) == 0) {
-		r = unpack(file, &unpacked, &n);
+	if (sym_is_packed(file)) {
+		r = sym_unpack(file, &unpacked, &n);
 		file = (struct pm_bytes){unpacked, r == 0 ? n : 0};
 	}
 	if (r == 0)

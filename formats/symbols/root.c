@@ -134,11 +134,25 @@ static int open_file(const struct sym_root *root, const char *path, struct stat 
 	return r < 0 ? refuse(search, r, NULL) : 1;
 }
 
-/* The same for an ELF file. */
+/* The same for an ELF file. Kernel modules may be compressed. */
 static int open_elf(const struct sym_root *root, const char *path, struct stat *ret_st,
 	struct pm_input *ret, struct sym_search *search)
 {
 	int r = open_file(root, path, ret_st, ret, search);
+	if (r > 0 && sym_is_packed(ret->bytes) && strstr(path, ".ko.")) {
+		uint8_t *p;
+		size_t n;
+		int e = sym_unpack(ret->bytes, &p, &n);
+		if (e == 0) {
+			pm_input_replace(ret, p, n);
+		} else {
+			free(p);
+			if (e == -ENOMEM) {
+				pm_input_close(ret);
+				return e;
+			}
+		}
+	}
 	if (r <= 0 || sym_elf_is(ret->bytes))
 		return r;
 	pm_input_close(ret);

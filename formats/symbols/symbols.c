@@ -161,6 +161,11 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 	m->refused = r > 0;
 	if (m->refused)
 		report_refused(s->damage, rich);
+	if (!m->dwarf && !sym_elf_is_linked(m->code)) { /* nothing else is read of a module */
+		m->code = none;
+		pm_input_close(&m->file);
+		pm_input_close(&m->debug);
+	}
 	if (r >= 0)
 		search->why = "its file has no symbols: it is stripped, and there is no debug file";
 	return r < 0 ? r : m->dwarf || (m->scopes.n_ranges && !m->scopes.only_stubs);

@@ -70,6 +70,12 @@ void pm_input_passed(struct pm_input *in, uint64_t upto)
 	(void)upto;
 }
 
+void pm_input_replace(struct pm_input *in, uint8_t *p, size_t n)
+{
+	free((void *)(uintptr_t)in->bytes.p);
+	in->bytes = (struct pm_bytes){p, n};
+}
+
 void pm_input_close(struct pm_input *in)
 {
 	free((void *)(uintptr_t)in->bytes.p);

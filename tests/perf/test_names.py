@@ -118,6 +118,19 @@ def check_module():
     text = section(path, ".text")[2]
     write(MODULE_PATH, KERNEL, MODULE_AT, [functions["inner"] + 1, functions["probe"] + 1, text + 0x10], identity)
     check("module", sorted(rows("functions.csv", "name")), ["inner", f"module.ko+{text + 0x10:#x}", "probe"])
+    # As distributions install them, and one that is cut.
+    libraries = run(profmount, "--version")
+    for packer, suffix, library in (("xz", ".xz", "liblzma"), ("zstd", ".zst", "libzstd"), ("gzip", ".gz", "zlib")):
+        if not shutil.which(packer) or library not in libraries:
+            print(f"SKIPPED: modules in {suffix}: there is no {packer}, or the program was built without {library}")
+            continue
+        with open(path, "rb") as file, open(path + suffix, "wb") as packed:
+            subprocess.run([packer, "-c"], stdin=file, stdout=packed, check=True)
+        write(MODULE_PATH + suffix, KERNEL, MODULE_AT, [functions["inner"] + 1, functions["probe"] + 1], identity)
+        check("module" + suffix, sorted(rows("functions.csv", "name")), ["inner", "probe"])
+        os.truncate(path + suffix, os.path.getsize(path + suffix) * 2 // 3)
+        check("cut module" + suffix, rows("functions.csv", "name"), [f"module.ko{suffix}+{functions[name] + 1:#x}" for name in ("inner", "probe")])
+        check("which is said", ["no ELF" in why or "not an ELF" in why for why in rows("missing-symbols.csv", "why")], [True])
     write(MODULE_PATH, KERNEL, MODULE_AT, [functions["probe"] + 1], b"another")
     check("another build", rows("functions.csv", "name"), [f"module.ko+{functions['probe'] + 1:#x}"])
 
