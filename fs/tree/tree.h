@@ -55,8 +55,8 @@ enum pmfs_node_kind {
 	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
 	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
 	PMFS_THREAD_FILTERS, /* focus/ … of thread a, b = enum pmfs_filter_kind */
-	PMFS_N_KINDS,        /* at most PMFS_PARQUET_VIEW */
-	PMFS_PROGRESS = 31,  /* used by the mount only, not by the tree: a snapshot of .progress */
+	PMFS_N_KINDS,        /* at most PMFS_PARQUET_VIEW, in node.c */
+	PMFS_PROGRESS = 63,  /* used by the mount only, not by the tree: a snapshot of .progress */
 };
 
 static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)
