@@ -285,8 +285,10 @@ int zts_list_documents(struct zts_opened *z)
 	struct pm_table traces = zts_table(z, ZTS_OF_RUN, ZTS_TABLE_TRACES);
 	struct pm_table methods = zts_table(z, ZTS_OF_RUN, ZTS_TABLE_METHODS);
 	int r = add_document(z, "traces.csv", pm_doc_csv(traces))
+		?: add_document(z, "traces.tsv", pm_doc_tsv(traces))
 		?: add_document(z, "requests.csv", pm_doc_csv(zts_requests_table(z, ZTS_OF_RUN)))
 		?: add_document(z, "methods.csv", pm_doc_csv(methods))
+		?: add_document(z, "methods.tsv", pm_doc_tsv(methods))
 		?: add_document(z, "attributes.csv",
 			   pm_doc_csv(zts_table(z, ZTS_OF_RUN, ZTS_TABLE_ATTRIBUTES)))
 		?: add_document(z, "statements.csv",

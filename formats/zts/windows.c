@@ -83,7 +83,9 @@ void zts_window(const struct pm_window *w, struct pm_window_own *ret)
 	methods.type = &methods_type;
 	const struct pm_named_doc docs[] = {
 		{"traces.csv", pm_doc_csv(traces)},
+		{"traces.tsv", pm_doc_tsv(traces)},
 		{"methods.csv", pm_doc_csv(methods)},
+		{"methods.tsv", pm_doc_tsv(methods)},
 		{"requests.csv", pm_doc_csv(zts_requests_table(w, ZTS_OF_WINDOW))},
 		{"attributes.csv", pm_doc_csv(zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_ATTRIBUTES))},
 		{"statements.csv", pm_doc_csv(zts_table(w, ZTS_OF_WINDOW, ZTS_TABLE_STATEMENTS))},

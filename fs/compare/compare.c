@@ -26,15 +26,17 @@ static void documents_free(void *part)
 	free(d);
 }
 
-static void add_table(struct documents *d, const char *path, struct pm_table table)
+static void add_table(struct documents *d, const char *csv, const char *tsv, struct pm_table table)
 {
-	d->docs[d->n++] = (struct pm_named_doc){.path = path, .doc = pm_doc_csv(table)};
+	d->docs[d->n++] = (struct pm_named_doc){.path = csv, .doc = pm_doc_csv(table)};
+	if (tsv)
+		d->docs[d->n++] = (struct pm_named_doc){.path = tsv, .doc = pm_doc_tsv(table)};
 }
 
-static void add_joined(
-	struct documents *d, struct pmfs_compare *c, const char *path, enum pmfs_compare_part which)
+static void add_joined(struct documents *d, struct pmfs_compare *c, const char *csv,
+	const char *tsv, enum pmfs_compare_part which)
 {
-	add_table(d, path, pmfs_joined_table(c, which));
+	add_table(d, csv, tsv, pmfs_joined_table(c, which));
 }
 
 static void add_text(struct documents *d, struct pmfs_compare *c, const char *path,
@@ -50,23 +52,23 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 {
 	add_text(d, c, "summary.txt", pmfs_compare_summary_render);
 	add_text(d, c, "functions.txt", pmfs_compare_functions_render);
-	add_table(d, "contexts.csv", pmfs_union_table(c));
-	add_joined(d, c, "functions.csv", PMFS_COMPARE_FUNCTIONS);
+	add_table(d, "contexts.csv", "contexts.tsv", pmfs_union_table(c));
+	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
 	if (k->has_modules)
-		add_joined(d, c, "modules.csv", PMFS_COMPARE_MODULES);
+		add_joined(d, c, "modules.csv", "modules.tsv", PMFS_COMPARE_MODULES);
 	if (k->has_lines) {
-		add_joined(d, c, "files.csv", PMFS_COMPARE_FILES);
-		add_joined(d, c, "lines.csv", PMFS_COMPARE_LINES);
+		add_joined(d, c, "files.csv", "files.tsv", PMFS_COMPARE_FILES);
+		add_joined(d, c, "lines.csv", "lines.tsv", PMFS_COMPARE_LINES);
 	}
-	add_joined(d, c, "callers.csv", PMFS_COMPARE_CALLERS);
-	add_joined(d, c, "categories.csv", PMFS_COMPARE_CATEGORIES);
+	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
+	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
 	if (k->has_gpu && k->n_good[PMFS_BASE] > 0 && k->n_good[PMFS_OTHER] > 0)
-		add_joined(d, c, "gpu.csv", PMFS_COMPARE_GPU);
+		add_joined(d, c, "gpu.csv", NULL, PMFS_COMPARE_GPU);
 	add_text(d, c, "flamegraph.svg", pmfs_compare_flame_render);
 	add_text(d, c, "flamegraph.html", pmfs_compare_page_render);
 	add_text(d, c, "gone.svg", pmfs_compare_gone_render);
-	add_table(d, "metrics.csv", pmfs_totals_table(c));
-	add_table(d, "names.csv", pmfs_joined_names_table(c));
+	add_table(d, "metrics.csv", NULL, pmfs_totals_table(c));
+	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }
 
 /* Two files for each quantity with costs. 0 or -ENOMEM. */

@@ -582,12 +582,14 @@ static int has_efficiencies(const struct pm_profile *p, struct pm_error *err)
 
 void pmfs_ensemble_list_documents(struct pmfs_ensemble *e)
 {
+	struct pm_table functions = pmfs_all_functions_table(e);
 	add(e, "README.txt", text(e, ensemble_readme));
 	add(e, "summary.txt", text(e, ensemble_summary));
 	add(e, "functions.txt", text(e, pmfs_ensemble_functions));
 	add(e, "info.json", text(e, ensemble_info));
 	add(e, "runs.csv", pm_doc_csv(pmfs_runs_table(e)));
-	add(e, "functions.csv", pm_doc_csv(pmfs_all_functions_table(e)));
+	add(e, "functions.csv", pm_doc_csv(functions));
+	add(e, "functions.tsv", pm_doc_tsv(functions));
 	add(e, "functions-wide.csv", pm_doc_csv(pmfs_wide_table(e)));
 	if (e->runs.repeated)
 		add(e, "noise.csv", pm_doc_csv(pmfs_noise_table(e)));

@@ -118,14 +118,18 @@ static int is_present(
 }
 
 /*
- * What would be too much is found by name. Filters are listed at the root of the mount alone.
+ * A table as TSV is found by name, unless -o tsv lists it, and so is what would be too much.
+ * Filters are listed at the root of the mount alone.
  */
 static bool is_unlisted(const struct pmfs_tree *t, const struct pmfs_path *path)
 {
 	if (path->payload == PMFS_PAYLOAD_COLLECTION && t->top != t && t->first_filter != PM_NONE &&
 		path->index >= t->first_filter && path->index < t->first_filter + PMFS_N_FILTERS)
 		return true;
-	return path->payload == PMFS_PAYLOAD_DOCUMENT && t->docs[path->index].unlisted;
+	if (path->payload != PMFS_PAYLOAD_DOCUMENT)
+		return false;
+	const struct pm_named_doc *doc = &t->docs[path->index];
+	return doc->unlisted || (doc->doc.kind == PM_DOC_TSV && !pmfs_model_listing(t->model).tsv);
 }
 
 static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,

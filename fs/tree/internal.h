@@ -89,12 +89,8 @@ extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, 
 
 /*
  * Directories list several parts one after the other: a cookie is part (8 bits) | position. If the
- * function of a part returns 0, the next part begins at position 0. Parts are below 32: items.c
- * has a bit of its own, bit 62, and so has tree.c, for which what comes next is the TSV form of the
- * entry at the rest of the cookie.
+ * function of a part returns 0, the next part begins at position 0.
  */
-#define PMFS_COOKIE_OF_TWIN ((uint64_t)1 << 61)
-
 static inline unsigned pmfs_cookie_part(uint64_t cookie)
 {
 	return (unsigned)(cookie >> 56);

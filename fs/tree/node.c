@@ -5,17 +5,13 @@
 
 /*
  * Each kind of document that may be a table as CSV has a second kind for the same table as Parquet,
- * and a third as TSV, with the same index and document, also in nested nodes.
+ * with the same index and document, also in nested nodes.
  */
 enum {
-	PMFS_PARQUET_VIEW = 27,
-	PMFS_PARQUET_THREAD_DOC,
-	PMFS_PARQUET_PATH_DOC,
-	PMFS_PARQUET_ITEM_DOC,
-	PMFS_TSV_VIEW,
-	PMFS_TSV_THREAD_DOC,
-	PMFS_TSV_PATH_DOC,
-	PMFS_TSV_ITEM_DOC,
+	PMFS_TWIN_VIEW = 27,
+	PMFS_TWIN_THREAD_DOC,
+	PMFS_TWIN_PATH_DOC,
+	PMFS_TWIN_ITEM_DOC,
 };
 
 /*
@@ -151,48 +147,29 @@ pm_node pmfs_node_unnest(pm_node node)
 	return pmfs_node((enum pmfs_node_kind)kind, (uint32_t)payload, b);
 }
 
-static const struct {
-	uint8_t kind, twin;
-	enum pm_doc_kind form;
-} twins[] = {
-	{PMFS_VIEW, PMFS_PARQUET_VIEW, PM_DOC_PARQUET},
-	{PMFS_THREAD_DOC, PMFS_PARQUET_THREAD_DOC, PM_DOC_PARQUET},
-	{PMFS_PATH_DOC, PMFS_PARQUET_PATH_DOC, PM_DOC_PARQUET},
-	{PMFS_ITEM_DOC, PMFS_PARQUET_ITEM_DOC, PM_DOC_PARQUET},
-	{PMFS_VIEW, PMFS_TSV_VIEW, PM_DOC_TSV},
-	{PMFS_THREAD_DOC, PMFS_TSV_THREAD_DOC, PM_DOC_TSV},
-	{PMFS_PATH_DOC, PMFS_TSV_PATH_DOC, PM_DOC_TSV},
-	{PMFS_ITEM_DOC, PMFS_TSV_ITEM_DOC, PM_DOC_TSV},
+static const uint8_t twins[][2] = {
+	{PMFS_VIEW, PMFS_TWIN_VIEW},
+	{PMFS_THREAD_DOC, PMFS_TWIN_THREAD_DOC},
+	{PMFS_PATH_DOC, PMFS_TWIN_PATH_DOC},
+	{PMFS_ITEM_DOC, PMFS_TWIN_ITEM_DOC},
 };
 
-enum { N_TWINS = sizeof(twins) / sizeof(twins[0]) };
-
 /* Nested or not, the kind is in the same bits. */
-static unsigned any_kind(pm_node node)
+static pm_node with_kind(pm_node node, unsigned from, unsigned to, pm_node otherwise)
 {
-	return node >> KIND_SHIFT & 0x7f;
+	for (unsigned i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+		if ((node >> KIND_SHIFT & 0x7f) == twins[i][from])
+			return (node & ~((pm_node)0x7f << KIND_SHIFT)) |
+				(pm_node)twins[i][to] << KIND_SHIFT;
+	return otherwise;
 }
 
-static pm_node with_kind(pm_node node, unsigned kind)
+pm_node pmfs_node_twin(pm_node node)
 {
-	return (node & ~((pm_node)0x7f << KIND_SHIFT)) | (pm_node)kind << KIND_SHIFT;
+	return with_kind(node, 0, 1, 0);
 }
 
-pm_node pmfs_node_twin(pm_node node, enum pm_doc_kind form)
+pm_node pmfs_node_untwin(pm_node node)
 {
-	for (unsigned i = 0; i < N_TWINS; i++)
-		if (any_kind(node) == twins[i].kind && form == twins[i].form)
-			return with_kind(node, twins[i].twin);
-	return 0;
-}
-
-pm_node pmfs_node_untwin(pm_node node, enum pm_doc_kind *ret_form)
-{
-	*ret_form = PM_DOC_CSV;
-	for (unsigned i = 0; i < N_TWINS; i++)
-		if (any_kind(node) == twins[i].twin) {
-			*ret_form = twins[i].form;
-			return with_kind(node, twins[i].kind);
-		}
-	return node;
+	return with_kind(node, 1, 0, node);
 }

@@ -80,14 +80,14 @@ static int reserve_names(struct pmfs_tree *t)
 {
 	uint32_t n;
 	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_CONTEXT, &n);
-	const char **at = calloc(3 * (size_t)n + 2, sizeof(*at));
+	const char **at = calloc(2 * (size_t)n + 2, sizeof(*at));
 	t->context_reserved = at;
 	if (!at)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		*at++ = views[i].name;
-		for (unsigned k = 0; k < 2 && views[i].twins[k]; k++)
-			*at++ = views[i].twins[k];
+		if (views[i].twin)
+			*at++ = views[i].twin;
 	}
 	*at = "metrics";
 	return 0;

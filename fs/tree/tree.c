@@ -137,26 +137,33 @@ const struct pmfs_dir pmfs_dir_thread_export = {
 };
 
 /*
- * X.parquet and X.tsv beside each X.csv: found by name. Listings leave them out, so that whoever
- * walks a mount does not read every table three times (docs/decisions/0140); with -o tsv they have
- * X.tsv.
+ * X.parquet beside each X.csv: found by name. Listings leave them out, so that whoever walks a
+ * mount does not read every table twice (docs/decisions/0140).
  */
 
-static const char csv[] = ".csv";
+static const char ending[] = ".parquet", csv[] = ".csv";
 
-/* Writes the name of another form of a table: `from` at the end becomes `to`; false for others. */
-static bool twin_name(
-	struct pm_bytes name, const char *from, const char *to, char *room, struct pm_bytes *ret)
+enum { ENDING = sizeof(ending) - 1, CSV = sizeof(csv) - 1 };
+
+/* Writes X.csv for X.parquet to `room` (PMFS_NAME_SIZE bytes); false for other names. */
+static bool twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret)
 {
-	if (!pm_has_ending(name, from))
+	if (!pm_has_ending(name, ending) || name.len >= PMFS_NAME_SIZE)
 		return false;
-	size_t stem = name.len - strlen(from), len = stem + strlen(to);
-	if (len >= PMFS_NAME_SIZE)
-		return false;
+	size_t stem = name.len - ENDING;
 	memcpy(room, name.p, stem);
-	memcpy(room + stem, to, len - stem);
-	*ret = (struct pm_bytes){(const uint8_t *)room, len};
+	memcpy(room + stem, csv, CSV);
+	*ret = (struct pm_bytes){(const uint8_t *)room, stem + CSV};
 	return true;
+}
+
+/* Turns the document of a table as CSV into its Parquet form; -ENOENT for other kinds. */
+static int twin_of(struct pm_doc *doc)
+{
+	if (doc->kind != PM_DOC_CSV)
+		return pmfs_no_entry();
+	doc->kind = PM_DOC_PARQUET;
+	return 0;
 }
 
 /* ---- the entry point ---- */
@@ -276,17 +283,13 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
-	enum pm_doc_kind form;
-	int r = pmfs_inside_enter(t, pmfs_node_untwin(node, &form), &in, err);
+	bool is_twin = pmfs_node_untwin(node) != node;
+	int r = pmfs_inside_enter(t, pmfs_node_untwin(node), &in, err);
 	if (r < 0)
 		return r;
 	r = document_get(in.tree, in.node, ret, err);
-	if (r == 0 && form != PM_DOC_CSV && ret->kind != PM_DOC_CSV) {
+	if (r == 0 && is_twin && (r = twin_of(ret)) < 0)
 		document_release(in.tree, in.node);
-		r = pmfs_no_entry();
-	} else if (r == 0 && form != PM_DOC_CSV) {
-		ret->kind = form;
-	}
 	if (r < 0)
 		pmfs_inside_leave(t, &in);
 	return r;
@@ -295,8 +298,7 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
 {
 	struct pmfs_inside in;
-	enum pm_doc_kind form;
-	node = pmfs_node_untwin(node, &form);
+	node = pmfs_node_untwin(node);
 	if (pmfs_inside_enter(t, node, &in, NULL) < 0)
 		return;
 	document_release(in.tree, in.node);
@@ -318,8 +320,7 @@ static int twin_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, str
 int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
-	enum pm_doc_kind form;
-	if (pmfs_node_untwin(node, &form) != node)
+	if (pmfs_node_untwin(node) != node)
 		return twin_type(t, node, ret, err);
 	int r = pmfs_inside_enter(t, node, &in, err);
 	if (r < 0)
@@ -362,34 +363,28 @@ static int lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct
 	return r;
 }
 
-/* Makes the entry of a table as CSV that of another form; -ENOENT if it is no such table. */
-static int make_twin(struct pmfs_tree *t, struct pmfs_entry *e, struct pm_bytes name,
-	enum pm_doc_kind form, struct pm_error *err)
-{
-	struct pm_doc doc;
-	pm_node node = e->type == PMFS_FILE ? pmfs_node_twin(e->node, form) : 0;
-	int r = node ? pmfs_tree_document(t, node, &doc, err) : pmfs_no_entry();
-	if (r < 0)
-		return r;
-	pmfs_tree_release(t, node);
-	pmfs_entry_fill(e, name, node, PMFS_FILE);
-	return 0;
-}
-
 int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	char room[PMFS_NAME_SIZE];
 	struct pm_bytes base;
+	struct pm_doc doc;
 	int r = lookup(t, dir, name, ret, err);
-	bool tsv = pm_has_ending(name, ".tsv");
-	if (r != -ENOENT || !twin_name(name, tsv ? ".tsv" : ".parquet", csv, room, &base))
+	if (r != -ENOENT || !twin_base(name, room, &base))
 		return r;
 	r = lookup(t, dir, base, ret, err);
-	return r < 0 ? r : make_twin(t, ret, name, tsv ? PM_DOC_TSV : PM_DOC_PARQUET, err);
+	if (r < 0 || ret->type != PMFS_FILE)
+		return r < 0 ? r : pmfs_no_entry();
+	pm_node node = pmfs_node_twin(ret->node);
+	r = !node ? pmfs_no_entry() : pmfs_tree_document(t, node, &doc, err);
+	if (r < 0)
+		return r;
+	pmfs_tree_release(t, node);
+	pmfs_entry_fill(ret, name, node, PMFS_FILE);
+	return 0;
 }
 
-static int next_entry(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_dir *d;
@@ -404,33 +399,6 @@ static int next_entry(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct
 		r = -EOVERFLOW;
 	pmfs_inside_leave(t, &in);
 	return r;
-}
-
-int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
-	struct pm_error *err)
-{
-	if (!pmfs_model_listing(t->model).tsv)
-		return next_entry(t, dir, cookie, ret, err);
-	for (;;) {
-		char room[PMFS_NAME_SIZE];
-		struct pm_bytes name;
-		uint64_t at = *cookie & ~PMFS_COOKIE_OF_TWIN;
-		bool wants_twin = *cookie != at;
-		*cookie = at;
-		int r = next_entry(t, dir, cookie, ret, err);
-		struct pm_bytes had = {(const uint8_t *)ret->name, ret->len};
-		if (r <= 0)
-			return r;
-		struct pmfs_entry twin = *ret;
-		bool has_twin = twin_name(had, csv, ".tsv", room, &name) &&
-			make_twin(t, &twin, name, PM_DOC_TSV, NULL) == 0;
-		if (!wants_twin && has_twin)
-			*cookie = at | PMFS_COOKIE_OF_TWIN;
-		if (wants_twin && has_twin)
-			*ret = twin;
-		if (!wants_twin || has_twin)
-			return r;
-	}
 }
 
 int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
@@ -455,8 +423,7 @@ bool pmfs_tree_is_cheap(pm_node node)
 
 bool pmfs_tree_is_of_format(pm_node node)
 {
-	enum pm_doc_kind form;
-	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(pmfs_node_untwin(node, &form)));
+	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(pmfs_node_untwin(node)));
 	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
 }
 

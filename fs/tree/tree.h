@@ -55,8 +55,8 @@ enum pmfs_node_kind {
 	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
 	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
 	PMFS_THREAD_FILTERS, /* focus/ … of thread a, b = enum pmfs_filter_kind */
-	PMFS_N_KINDS,        /* at most PMFS_PARQUET_VIEW, in node.c */
-	PMFS_PROGRESS = 63,  /* used by the mount only, not by the tree: a snapshot of .progress */
+	PMFS_N_KINDS,        /* at most PMFS_TWIN_VIEW */
+	PMFS_PROGRESS = 31,  /* used by the mount only, not by the tree: a snapshot of .progress */
 };
 
 static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)
@@ -95,14 +95,11 @@ uint32_t pmfs_node_space(pm_node node);
 /* The node within its space; of an invalid kind if the id was never packed. */
 pm_node pmfs_node_unnest(pm_node node);
 
-/*
- * The node of a document's Parquet or TSV form (PM_DOC_PARQUET, PM_DOC_TSV); 0 if documents of that
- * kind have none.
- */
-pm_node pmfs_node_twin(pm_node node, enum pm_doc_kind form);
+/* The node of a document's Parquet form; 0 if documents of that kind have none. */
+pm_node pmfs_node_twin(pm_node node);
 
-/* The CSV document of a node of another form; other nodes are unchanged, and *ret_form is CSV. */
-pm_node pmfs_node_untwin(pm_node node, enum pm_doc_kind *ret_form);
+/* The CSV document of a node that is a Parquet form; other nodes are returned unchanged. */
+pm_node pmfs_node_untwin(pm_node node);
 
 /* Parts of b of PMFS_VIEW. */
 enum { PMFS_VIEW_MOST = 256, PMFS_COLUMN_MOST = 4096 };

@@ -43,9 +43,8 @@ static pm_node item_of_space(struct pmfs_tree *top, uint32_t space)
 /* The number of the name that a node of a tree with such names is, or is a document of. */
 static bool number_of(const struct pmfs_unlisted *u, pm_node node, uint32_t *ret)
 {
-	enum pm_doc_kind form;
 	unsigned kind;
-	node = pmfs_node_unnest(pmfs_node_untwin(node, &form));
+	node = pmfs_node_unnest(pmfs_node_untwin(node));
 	kind = pmfs_node_kind_of(node);
 	if ((kind != PMFS_ITEM && kind != PMFS_ITEM_DOC) ||
 		pmfs_node_b(node) >> 8 < __atomic_load_n(&u->collection, __ATOMIC_RELAXED) ||
@@ -58,9 +57,8 @@ static bool number_of(const struct pmfs_unlisted *u, pm_node node, uint32_t *ret
 /* The item's directory: also for its documents, so that there is one id for each number. */
 static pm_node owner_node(pm_node node)
 {
-	enum pm_doc_kind form;
 	uint32_t space = pmfs_node_space(node);
-	node = pmfs_node_unnest(pmfs_node_untwin(node, &form));
+	node = pmfs_node_unnest(pmfs_node_untwin(node));
 	pm_node item = pmfs_node(PMFS_ITEM, pmfs_node_a(node), pmfs_node_b(node) & ~0xffu);
 	return space == 0 || pmfs_node_nest(space, item, &item) ? item : 0;
 }

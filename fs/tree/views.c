@@ -144,9 +144,10 @@ int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, u
 	uint32_t n_views;
 	int r = 0;
 	const struct pmfs_view *views = pmfs_views(place, &n_views);
+	bool tsv = pmfs_model_listing(t->model).tsv;
 	while (r == 0 && *position / PMFS_COLUMN_MOST < n_views) {
 		const struct pmfs_view *view = &views[*position / PMFS_COLUMN_MOST];
-		if (view->unlisted)
+		if (view->unlisted && !(tsv && view->form == PM_DOC_TSV))
 			*position += PMFS_COLUMN_MOST;
 		else
 			r = view_next(t, place, item, position, ret, err);

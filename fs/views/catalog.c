@@ -15,15 +15,23 @@
 
 #define TABLE(file, words, there, fn)                                                              \
 	{                                                                                          \
-		.name = file ".csv", .twins = {file ".tsv", file ".parquet"}, .about = (words),    \
+		.name = file ".csv", .twin = file ".parquet", .about = (words),                    \
 		.form = PM_DOC_CSV, .present = (there), .table = (fn)                              \
 	}
 
-/* A table for programs only: found by name. Other tables have it beside their CSV. */
+/* A table for programs only: found by name. Other tables have `.parquet` beside their CSV. */
 #define PARQUET(file, words, there, fn)                                                            \
 	{                                                                                          \
 		.name = file ".parquet", .about = (words), .unlisted = true,                       \
 		.form = PM_DOC_PARQUET, .present = (there), .table = (fn)                          \
+	}
+
+/* A table in every form: a further form is a further line here. */
+#define TABLES(file, words, there, fn)                                                             \
+	TABLE(file, words, there, fn),                                                             \
+	{                                                                                          \
+		.name = file ".tsv", .unlisted = true, .form = PM_DOC_TSV, .present = (there),     \
+		.table = (fn)                                                                      \
 	}
 
 /* A text that one function renders for several kinds of items. */
@@ -57,18 +65,18 @@ static const struct pmfs_view root[] = {
 		"What the profile records about the run; quantities, their columns, units.", NULL,
 		pmfs_info_render),
 	TABLE("metrics", NULL, NULL, pmfs_metrics_table),
-	TABLE("contexts",
+	TABLES("contexts",
 		"Every calling context with its costs; parents come before their children.", NULL,
 		pmfs_contexts_table),
-	TABLE("functions",
+	TABLES("functions",
 		"The flat profile: the costs of each function, highest exclusive cost first.", NULL,
 		pmfs_functions_table),
-	TABLE("modules", "The same by load module, package or class, and by source file.",
+	TABLES("modules", "The same by load module, package or class, and by source file.",
 		pmfs_has_modules, pmfs_modules_table),
-	TABLE("files", NULL, pmfs_has_lines, pmfs_files_table),
-	TABLE("lines", "The costs of each source line, highest exclusive cost first.",
+	TABLES("files", NULL, pmfs_has_lines, pmfs_files_table),
+	TABLES("lines", "The costs of each source line, highest exclusive cost first.",
 		pmfs_has_lines, pmfs_lines_table),
-	TABLE("callers", "Call edges: caller, callee, call site, number and cost of the calls.",
+	TABLES("callers", "Call edges: caller, callee, call site, number and cost of the calls.",
 		NULL, pmfs_callers_table),
 	TABLE("cycles", "Functions that call one another in a circle: costs of all together.",
 		pmfs_has_cycles, pmfs_cycles_table),
@@ -161,11 +169,11 @@ static const struct pmfs_view thread[] = {
 		pmfs_functions_text_render),
 	TEXT("report.html", "This thread in report.html.", NULL, pmfs_thread_report_render),
 	THREAD_TIMELINE,
-	TABLE("profile", "The contexts that have a value on this thread.", NULL,
+	TABLES("profile", "The contexts that have a value on this thread.", NULL,
 		pmfs_thread_profile_table),
 	TABLE("values", "Every value of this thread, exactly as stored.", NULL,
 		pmfs_thread_values_table),
-	TABLE("trace", "What ran when: one row per sample or call, in time order.",
+	TABLES("trace", "What ran when: one row per sample or call, in time order.",
 		pmfs_thread_has_trace, pmfs_thread_trace_table),
 	TABLE("functions", "The flat profile of this thread.", NULL, pmfs_thread_functions_table),
 };
@@ -241,10 +249,10 @@ static const struct pmfs_view window[] = {
 	TEXT("functions.txt", "Its most expensive functions, for people.", NULL,
 		pmfs_functions_text_render),
 	TEXT("report.html", "This time in a browser.", NULL, pmfs_report_page_render),
-	TABLE("functions", "The flat profile of this time.", NULL, pmfs_functions_table),
-	TABLE("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
-	TABLE("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
-	TABLE("lines", "Costs by source line.", pmfs_has_lines, pmfs_lines_table),
+	TABLES("functions", "The flat profile of this time.", NULL, pmfs_functions_table),
+	TABLES("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
+	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
+	TABLES("lines", "Costs by source line.", pmfs_has_lines, pmfs_lines_table),
 	TABLE("categories", "Cost by category of work.", NULL, pmfs_categories_table),
 	TABLE("gpu", "GPU kernels and copies, where they are recorded as calls.", pmfs_has_gpu,
 		pmfs_gpu_table),

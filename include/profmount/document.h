@@ -60,4 +60,9 @@ static inline struct pm_doc pm_doc_csv(struct pm_table table)
 	return (struct pm_doc){.kind = PM_DOC_CSV, .table = table};
 }
 
+static inline struct pm_doc pm_doc_tsv(struct pm_table table)
+{
+	return (struct pm_doc){.kind = PM_DOC_TSV, .table = table};
+}
+
 #endif

@@ -253,7 +253,7 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	free(whole);
 }
 
-/* The same table under the names that no listing has. */
+/* The same table under the names that no listing has; as TSV only where people grep it. */
 static void check_twin(struct walk *w, pm_node dir, const struct pmfs_entry *e)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -269,6 +269,8 @@ static void check_twin(struct walk *w, pm_node dir, const struct pmfs_entry *e)
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "%.*s.%s", (int)e->len - 4, e->name, endings[i]);
 		int r = pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(name), &twin, &err);
+		if (i == 1 && r == -ENOENT)
+			continue;
 		if (check(w, r >= 0, "%s: not found (%d)", name, r))
 			check_document(w, &twin);
 	}

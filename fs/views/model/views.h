@@ -27,13 +27,13 @@ typedef int pmfs_render_fn(const struct pm_doc *doc, struct pm_text *out, struct
 typedef int pmfs_present_fn(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
 struct pmfs_view {
-	const char *name; /* of the file; with `each_metric` `*` is replaced by the export name */
-	const char *twins[2]; /* of a table as CSV: its names in other forms */
+	const char *name;  /* of the file; with `each_metric` `*` is replaced by the export name */
+	const char *twin;  /* of a table as CSV: its name as Parquet; else NULL */
 	const char *about; /* a sentence for README.txt; NULL: that of the view before is of both */
 	bool unlisted;     /* found by name, and in no listing */
 	bool each_metric;  /* one file for each metric group with a column */
 	enum pmfs_of of;
-	enum pm_doc_kind form; /* CSV of a table, which then has other forms, too; else TEXT */
+	enum pm_doc_kind form; /* CSV or TSV of a table, else TEXT */
 	/* Whether it exists for this item. NULL: always. Cheap: needs no tree and no values. */
 	pmfs_present_fn *present;
 	/* One of them. */

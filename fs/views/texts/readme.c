@@ -533,7 +533,7 @@ static void add_utilisation(const struct recipes *c, const char *path, uint64_t 
 	ask(c,
 		all ? "What share of the run was each GPU stream busy?"
 		    : "What share of the run was this GPU stream busy?");
-	/* raw/ has a trace.csv, too. */
+	/* CSV, since TSV is not listed; raw/ has a trace.csv, too. */
 	pm_text_str(c->out,
 		all ? "$ find threads -path '*gpu*' -name trace.csv ! -path '*/raw/*' | xargs "
 		    : "$ ");
@@ -693,7 +693,7 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 			*names = '\0';
 		about = view->about ? view->about : about;
 		size_t len = strlen(names);
-		if (present > 0)
+		if (present > 0 && view->form != PM_DOC_TSV)
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? " " : "",
 				view->name);
 	}
