@@ -51,8 +51,8 @@ static void add_entries(
 		add_entry(out, "efficiency.csv",
 			"How well each run uses its threads: load balance, MPI, OpenMP, scaling.");
 	add_entry(out, "damage.csv", "What of any run could not be read.");
-	add_entry(out, "X.tsv X.parquet",
-		"Tables X.csv with tabs and without quotes, and as Parquet: by name, not listed.");
+	add_entry(out, "X.parquet X.tsv",
+		"X.csv as Parquet; functions, lines … with tabs, unquoted. By name, not listed.");
 	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
 		"Everything that a mount of this run alone has; see README.txt there.");
 	add_entry(out, "compare/NAME/",

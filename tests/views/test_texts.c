@@ -454,7 +454,7 @@ static void test_readme_stands_without_contexts(void **state)
 	f->tree_error = -ENOTSUP;
 	char *text = view_text(m, ROOT, "README.txt", 0);
 	assert_non_null(strstr(text, "\nEntries\n"));
-	assert_non_null(strstr(text, "\n  X.tsv X.parquet "));
+	assert_non_null(strstr(text, "\n  X.parquet X.tsv "));
 	free(text);
 	text = view_text(m, ROOT, "recipes.txt", 0);
 	assert_non_null(strstr(text, "  none: broken on purpose\n"));

@@ -699,8 +699,8 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	}
 	if (*names)
 		add_entry(out, names, about);
-	add_entry(out, "X.tsv X.parquet",
-		"Tables X.csv with tabs and without quotes, and as Parquet; by name, not listed.");
+	add_entry(out, "X.parquet X.tsv",
+		"X.csv as Parquet; functions, lines … with tabs, unquoted. By name, not listed.");
 	return 0;
 }
 
