@@ -141,7 +141,7 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 			PM_LIMIT_DEPTH);
 	if (pm_damage_since(&r->damage, mark) < 0)
 		return -ENOMEM;
-	pm_rec_settle(r);
+	pm_rec_finish(r);
 	if (r->failed) {
 		e = r->failed;
 		why = r->error;

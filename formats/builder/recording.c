@@ -49,9 +49,9 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->path_contexts);
 	pm_tree_builder_free(r->tree);
 	pm_paths_done(&r->paths);
-	pm_prints_done(&r->functions);
-	pm_prints_done(&r->thread_index);
-	pm_prints_done(&r->cell_index);
+	pm_fingerprints_done(&r->functions);
+	pm_fingerprints_done(&r->thread_index);
+	pm_fingerprints_done(&r->cell_index);
 	pm_strtab_done(&r->thread_texts);
 	pm_text_done(&r->remarks);
 	pm_text_done(&r->recipes);
@@ -333,13 +333,13 @@ static bool is_function(
 static uint32_t intern_function(
 	struct pm_recording *r, const struct pm_function *f, uint32_t column)
 {
-	if (r->failed || pm_prints_room(&r->functions) < 0)
+	if (r->failed || pm_fingerprints_room(&r->functions) < 0)
 		return no_memory(r);
 	uint64_t h = pm_hash_u64(r->functions.salt ^ ((uint64_t)f->name << 32 | f->file));
 	h = pm_hash_u64(h ^ ((uint64_t)f->module << 32 | f->line));
 	uint32_t hash = (uint32_t)pm_hash_u64(h ^ f->offset ^ (uint64_t)column << 40), i;
-	size_t at = pm_prints_first(&r->functions, hash);
-	while ((i = pm_prints_at(&r->functions, hash, &at)) != PM_NONE &&
+	size_t at = pm_fingerprints_first(&r->functions, hash);
+	while ((i = pm_fingerprints_at(&r->functions, hash, &at)) != PM_NONE &&
 		!is_function(r, i, f, column))
 		at++;
 	if (i != PM_NONE)
@@ -354,7 +354,7 @@ static uint32_t intern_function(
 	r->known[i] = *f;
 	r->columns[i] = column;
 	memset(&r->frames[i], 0xff, sizeof(r->frames[i])); /* PM_NONE */
-	pm_prints_put(&r->functions, at, hash, i);
+	pm_fingerprints_put(&r->functions, at, hash, i);
 	r->has_modules |= f->module != 0;
 	return (uint32_t)r->n_functions++;
 }
@@ -555,7 +555,7 @@ uint32_t pm_rec_thread(
 {
 	struct pm_rec_thread_of t = {.n = n < PM_REC_KEYS ? n : PM_REC_KEYS};
 	uint32_t i;
-	if (r->failed || pm_prints_room(&r->thread_index) < 0)
+	if (r->failed || pm_fingerprints_room(&r->thread_index) < 0)
 		return no_memory(r);
 	uint64_t h = r->thread_index.salt;
 	for (unsigned k = 0; k < t.n; k++) {
@@ -569,15 +569,15 @@ uint32_t pm_rec_thread(
 		h = pm_hash_u64(
 			h ^ t.value[k] ^ (uint64_t)t.is_text[k] << 63 ^ (uint64_t)t.key[k] << 48);
 	}
-	size_t at = pm_prints_first(&r->thread_index, (uint32_t)h);
-	while ((i = pm_prints_at(&r->thread_index, (uint32_t)h, &at)) != PM_NONE &&
+	size_t at = pm_fingerprints_first(&r->thread_index, (uint32_t)h);
+	while ((i = pm_fingerprints_at(&r->thread_index, (uint32_t)h, &at)) != PM_NONE &&
 		!is_thread(&r->threads[i], &t))
 		at++;
 	if (i == PM_NONE) {
 		i = (uint32_t)r->n_threads;
 		if (!has_room(r, &r->threads, i, &r->thread_room, sizeof(t)))
 			return PM_REC_BAD;
-		pm_prints_put(&r->thread_index, at, (uint32_t)h, i);
+		pm_fingerprints_put(&r->thread_index, at, (uint32_t)h, i);
 		r->threads[r->n_threads++] = t;
 	}
 	if (name.len)
@@ -626,13 +626,13 @@ static struct pm_rec_cell *find_cell(
 	if (r->failed || context >= r->paths.n || (quantity & ~PM_REC_THROUGH) >= r->n_quantities ||
 		thread == PM_REC_BAD)
 		return NULL;
-	if (pm_prints_room(&r->cell_index) < 0) {
+	if (pm_fingerprints_room(&r->cell_index) < 0) {
 		no_memory(r);
 		return NULL;
 	}
 	uint32_t hash = cell_hash(r, thread, context, quantity);
-	size_t at = pm_prints_first(&r->cell_index, hash);
-	while ((i = pm_prints_at(&r->cell_index, hash, &at)) != PM_NONE &&
+	size_t at = pm_fingerprints_first(&r->cell_index, hash);
+	while ((i = pm_fingerprints_at(&r->cell_index, hash, &at)) != PM_NONE &&
 		(r->cells[i].context != context || r->cells[i].thread != thread ||
 			r->cells[i].quantity != quantity))
 		at++;
@@ -645,7 +645,7 @@ static struct pm_rec_cell *find_cell(
 		if (r->quantities[quantity & ~PM_REC_THROUGH].real)
 			r->cells[i].f = 0;
 		r->has_edges |= (quantity & PM_REC_THROUGH) != 0;
-		pm_prints_put(&r->cell_index, at, hash, i);
+		pm_fingerprints_put(&r->cell_index, at, hash, i);
 		r->has_no_thread |= thread == PM_REC_NONE;
 	}
 	r->last_cell = i;
@@ -657,7 +657,7 @@ static inline struct pm_rec_cell *cell_of(
 	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity)
 {
 	if (r->n_waiting)
-		pm_rec_settle(r);
+		pm_rec_finish(r);
 	/* Costs of several quantities come together, and their cells lie in that order. */
 	for (size_t i = r->last_cell, end = i + 2; i < end && i < r->n_cells; i++) {
 		struct pm_rec_cell *cell = &r->cells[i];
@@ -778,22 +778,22 @@ void pm_rec_sample_cost(
 	r->waiting[r->n_waiting++] = (struct pm_rec_waiting){
 		.thread = thread, .context = context, .event = event, .weight = weight};
 	if (r->n_waiting == PM_REC_WAITING)
-		pm_rec_settle(r);
+		pm_rec_finish(r);
 }
 
 /* Each step asks for the memory that the next one reads. */
-void pm_rec_settle(struct pm_recording *r)
+void pm_rec_finish(struct pm_recording *r)
 {
 	unsigned n = r->n_waiting;
 	r->n_waiting = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct pm_rec_waiting *w = &r->waiting[i];
 		w->hash = cell_hash(r, w->thread, w->context, r->events[w->event].weights);
-		pm_prints_prefetch(&r->cell_index, w->hash);
+		pm_fingerprints_prefetch(&r->cell_index, w->hash);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		size_t at = pm_prints_first(&r->cell_index, r->waiting[i].hash);
-		uint32_t cell = pm_prints_at(&r->cell_index, r->waiting[i].hash, &at);
+		size_t at = pm_fingerprints_first(&r->cell_index, r->waiting[i].hash);
+		uint32_t cell = pm_fingerprints_at(&r->cell_index, r->waiting[i].hash, &at);
 		if (cell != PM_NONE)
 			__builtin_prefetch(&r->cells[cell], 1);
 	}

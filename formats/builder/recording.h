@@ -80,7 +80,7 @@ struct pm_recording {
 	struct pm_rec_frames *frames; /* by function */
 	uint32_t *columns;            /* by function */
 	size_t n_functions, frames_room, columns_room;
-	struct pm_prints functions;
+	struct pm_fingerprints functions;
 	struct pm_function *known; /* what was told to the tree, by function */
 	size_t known_room;
 	struct pm_paths paths; /* of frames */
@@ -92,13 +92,13 @@ struct pm_recording {
 	unsigned n_keys;
 	struct pm_rec_thread_of *threads;
 	size_t n_threads, thread_room;
-	struct pm_prints thread_index;
+	struct pm_fingerprints thread_index;
 	struct pm_strtab thread_texts;
 	bool has_no_thread; /* some cost lies on no thread */
 
 	struct pm_rec_cell *cells;
 	size_t n_cells, cell_room;
-	struct pm_prints cell_index;
+	struct pm_fingerprints cell_index;
 	uint32_t last_cell;
 	struct pm_rec_waiting waiting[PM_REC_WAITING];
 	unsigned n_waiting;
@@ -199,7 +199,7 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened);
 void pm_rec_done(struct pm_recording *r);
 
 /* recording.c: adds the costs of samples that wait. */
-void pm_rec_settle(struct pm_recording *r);
+void pm_rec_finish(struct pm_recording *r);
 
 /* recording.c: adds what a cell has to the inclusive cost of a context. */
 void pm_rec_add_cell(

@@ -547,7 +547,7 @@ int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error 
 	if (e == 0)
 		w->damages = pm_damage_rows(&r->damage);
 	free(wholes);
-	pm_prints_done(&r->cell_index);
+	pm_fingerprints_done(&r->cell_index);
 	if (w->threads.n == 0) {
 		free(r->cells);
 		r->cells = NULL;

@@ -181,18 +181,18 @@ static uint32_t intern_frame(struct pm_v8 *t, const struct pm_v8_frame *f)
 	uint64_t key = pm_hash_u64((uint64_t)f->name << 32 | f->url) ^
 		((uint64_t)f->line << 32 | f->column);
 	uint32_t hash = (uint32_t)pm_hash_u64(key), i;
-	if (pm_prints_room(&t->frame_index) < 0 ||
+	if (pm_fingerprints_room(&t->frame_index) < 0 ||
 		!pm_v8_room(t, &t->frames, t->n_frames, &t->frame_room, sizeof(*f))) {
 		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the functions");
 		return PM_NONE;
 	}
-	size_t at = pm_prints_first(&t->frame_index, hash);
-	while ((i = pm_prints_at(&t->frame_index, hash, &at)) != PM_NONE &&
+	size_t at = pm_fingerprints_first(&t->frame_index, hash);
+	while ((i = pm_fingerprints_at(&t->frame_index, hash, &at)) != PM_NONE &&
 		!(pm_v8_same_place(&t->frames[i], f) && t->frames[i].column == f->column))
 		at++;
 	if (i != PM_NONE)
 		return i;
-	pm_prints_put(&t->frame_index, at, hash, (uint32_t)t->n_frames);
+	pm_fingerprints_put(&t->frame_index, at, hash, (uint32_t)t->n_frames);
 	t->frames[t->n_frames] = *f;
 	return (uint32_t)t->n_frames++;
 }
@@ -365,7 +365,7 @@ void pm_v8_free(struct pm_v8 *t)
 	free(t->samples);
 	free(t->times);
 	pm_map_done(&t->large);
-	pm_prints_done(&t->frame_index);
+	pm_fingerprints_done(&t->frame_index);
 	pm_strtab_done(&t->texts);
 	pm_text_done(&t->scratch);
 	pm_arena_done(&t->arena);

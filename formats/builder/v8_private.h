@@ -62,7 +62,7 @@ struct pm_v8 {
 	size_t n_children, child_room;
 	struct pm_v8_frame *frames;
 	size_t n_frames, frame_room;
-	struct pm_prints frame_index;
+	struct pm_fingerprints frame_index;
 	struct pm_v8_tick *ticks;
 	size_t n_ticks, tick_room;
 	struct pm_v8_level *levels;

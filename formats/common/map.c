@@ -193,9 +193,9 @@ void pm_strtab_done(struct pm_strtab *t)
 
 enum { FIRST_SLOTS = 64 };
 
-int pm_prints_grow(struct pm_prints *p)
+int pm_fingerprints_grow(struct pm_fingerprints *p)
 {
-	struct pm_prints grown = *p;
+	struct pm_fingerprints grown = *p;
 	grown.n_slots = p->n_slots ? 2 * p->n_slots : FIRST_SLOTS;
 	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
@@ -204,7 +204,7 @@ int pm_prints_grow(struct pm_prints *p)
 		grown.salt = (uintptr_t)grown.slots;
 	for (size_t i = 0; i < p->n_slots; i++) {
 		struct pm_print print = p->slots[i];
-		size_t at = pm_prints_first(&grown, print.hash);
+		size_t at = pm_fingerprints_first(&grown, print.hash);
 		while (grown.slots[at].item)
 			at = (at + 1) & (grown.n_slots - 1);
 		if (print.item)
@@ -215,8 +215,8 @@ int pm_prints_grow(struct pm_prints *p)
 	return 0;
 }
 
-void pm_prints_done(struct pm_prints *p)
+void pm_fingerprints_done(struct pm_fingerprints *p)
 {
 	free(p->slots);
-	*p = (struct pm_prints){.slots = NULL};
+	*p = (struct pm_fingerprints){.slots = NULL};
 }

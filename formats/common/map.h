@@ -73,11 +73,11 @@ static inline uint64_t pm_hash_u64(uint64_t u)
  * accesses none. 11 to 22 bytes an item. Nothing is ever removed.
  *
  *	uint32_t hash = (uint32_t)pm_hash_u64(key ^ p.salt), item;
- *	size_t at = pm_prints_first(&p, hash);
- *	while ((item = pm_prints_at(&p, hash, &at)) != PM_NONE && !is_equal(item, key))
+ *	size_t at = pm_fingerprints_first(&p, hash);
+ *	while ((item = pm_fingerprints_at(&p, hash, &at)) != PM_NONE && !is_equal(item, key))
  *		at++;
  *	if (item == PM_NONE)
- *		pm_prints_put(&p, at, hash, new_item);
+ *		pm_fingerprints_put(&p, at, hash, new_item);
  */
 
 struct pm_print {
@@ -86,26 +86,26 @@ struct pm_print {
 };
 
 /* Zeroed = empty. */
-struct pm_prints {
+struct pm_fingerprints {
 	struct pm_print *slots; /* open addressing; a power of two */
 	size_t n_slots, n_taken;
 	uint64_t salt; /* for hashes: keys are hostile input, and must not collide deliberately */
 };
 
 /*
- * Makes room for one more item; required before each pm_prints_put, and before the first search
- * that ends with one. 0 or -ENOMEM. O(1) on average.
+ * Makes room for one more item; required before each pm_fingerprints_put, and before the first
+ * search that ends with one. 0 or -ENOMEM. O(1) on average.
  */
-int pm_prints_grow(struct pm_prints *p);
-static inline int pm_prints_room(struct pm_prints *p)
+int pm_fingerprints_grow(struct pm_fingerprints *p);
+static inline int pm_fingerprints_room(struct pm_fingerprints *p)
 {
-	return p->n_taken < p->n_slots - p->n_slots / 4 ? 0 : pm_prints_grow(p);
+	return p->n_taken < p->n_slots - p->n_slots / 4 ? 0 : pm_fingerprints_grow(p);
 }
 
 /* Accepts a zeroed one, and zeroes it. */
-void pm_prints_done(struct pm_prints *p);
+void pm_fingerprints_done(struct pm_fingerprints *p);
 
-static inline size_t pm_prints_first(const struct pm_prints *p, uint32_t hash)
+static inline size_t pm_fingerprints_first(const struct pm_fingerprints *p, uint32_t hash)
 {
 	return hash & (p->n_slots - 1);
 }
@@ -114,7 +114,8 @@ static inline size_t pm_prints_first(const struct pm_prints *p, uint32_t hash)
  * The next item with this hash from slot *at on; *at becomes its slot. PM_NONE (UINT32_MAX) if
  * there is none; *at is then the slot where one belongs.
  */
-static inline uint32_t pm_prints_at(const struct pm_prints *p, uint32_t hash, size_t *at)
+static inline uint32_t pm_fingerprints_at(
+	const struct pm_fingerprints *p, uint32_t hash, size_t *at)
 {
 	size_t i = *at & (p->n_slots - 1);
 	if (p->n_slots == 0)
@@ -126,13 +127,14 @@ static inline uint32_t pm_prints_at(const struct pm_prints *p, uint32_t hash, si
 }
 
 /* Prefetches the slots where a search for this hash begins. */
-static inline void pm_prints_prefetch(const struct pm_prints *p, uint32_t hash)
+static inline void pm_fingerprints_prefetch(const struct pm_fingerprints *p, uint32_t hash)
 {
 	if (p->n_slots)
-		__builtin_prefetch(&p->slots[pm_prints_first(p, hash)]);
+		__builtin_prefetch(&p->slots[pm_fingerprints_first(p, hash)]);
 }
 
-static inline void pm_prints_put(struct pm_prints *p, size_t at, uint32_t hash, uint32_t item)
+static inline void pm_fingerprints_put(
+	struct pm_fingerprints *p, size_t at, uint32_t hash, uint32_t item)
 {
 	p->slots[at] = (struct pm_print){hash, item + 1};
 	p->n_taken++;

@@ -51,7 +51,7 @@ struct stretch {
 	size_t seen_room, n_seen;
 };
 
-static int count_values(struct stretch *s, uint32_t source, const struct hpcrun_harvest *h,
+static int count_values(struct stretch *s, uint32_t source, const struct hpcrun_file_tree *h,
 	const uint32_t *nodes, struct pm_thread_counts *ret)
 {
 	if (s->trie.n > 0 &&
@@ -71,9 +71,9 @@ static int count_values(struct stretch *s, uint32_t source, const struct hpcrun_
 static int read_source(const struct reading *reading, struct stretch *s, uint32_t source)
 {
 	const struct hpcrun_file *file = &reading->folder->sources[source].profile;
-	struct hpcrun_harvest h = {.n_nodes = 0};
+	struct hpcrun_file_tree h = {.n_nodes = 0};
 	reading->counts[source] = (struct pm_thread_counts){.contexts = 0};
-	int r = file->name ? hpcrun_harvest_read(&h, reading->folder, file, &s->damage) : 0;
+	int r = file->name ? hpcrun_file_tree_read(&h, reading->folder, file, &s->damage) : 0;
 	uint32_t *nodes = r == 0 ? malloc((h.n_nodes + 1) * sizeof(*nodes)) : NULL;
 	if (r == 0)
 		r = nodes ? hpcrun_trie_enter(&s->trie, &h, nodes) : -ENOMEM;
@@ -82,7 +82,7 @@ static int read_source(const struct reading *reading, struct stretch *s, uint32_
 	if (r == 0)
 		r = count_values(s, source, &h, nodes, &reading->counts[source]);
 	free(nodes);
-	hpcrun_harvest_done(&h);
+	hpcrun_file_tree_done(&h);
 	return r;
 }
 
@@ -674,11 +674,12 @@ static int divide(struct hpcrun_merged *m, uint32_t n_threads)
 
 /* ---- the whole ---- */
 
-static int merge_all(struct merger *m, struct hpcrun_folder *folder, const struct hpcrun_who *who,
-	struct pm_damage_list *damage, struct pm_error *err)
+static int merge_all(struct merger *m, struct hpcrun_folder *folder,
+	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
+	struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
-	uint32_t n = who->threads.n, *groups = NULL;
+	uint32_t n = thread_list->threads.n, *groups = NULL;
 	merged->counts = calloc((size_t)n + 1, sizeof(*merged->counts));
 	if (!merged->counts)
 		return -ENOMEM;
@@ -700,12 +701,13 @@ static int merge_all(struct merger *m, struct hpcrun_folder *folder, const struc
 		r = sum_up(m, err);
 	if (r == 0)
 		r = divide(merged, n);
-	hpcrun_trie_settle(&merged->trie);
+	hpcrun_trie_finish(&merged->trie);
 	return r;
 }
 
 int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
-	const struct hpcrun_who *who, struct pm_damage_list *damage, struct pm_error *err)
+	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
+	struct pm_error *err)
 {
 	struct merger m = {.merged = ret};
 	*ret = (struct hpcrun_merged){.n_groups = 0};
@@ -714,7 +716,7 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 	int r = folder->no_symbols ? 0 : sym_names_new(&symbols, &place, damage);
 	m.frames.named.names = symbols;
 	if (r == 0)
-		r = merge_all(&m, folder, who, damage, err);
+		r = merge_all(&m, folder, thread_list, damage, err);
 	if (r == 0 && damage->no_memory)
 		r = -ENOMEM;
 	pm_tree_builder_free(m.builder);

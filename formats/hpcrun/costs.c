@@ -13,7 +13,7 @@
 
 /* The file of a thread, and the context of each of its nodes; PM_NONE if the file has changed. */
 struct reading {
-	struct hpcrun_harvest harvest;
+	struct hpcrun_file_tree file_tree;
 	uint32_t *contexts;
 };
 
@@ -22,11 +22,11 @@ static int read_thread(const struct hpcrun_run *run, uint32_t thread, struct rea
 	const struct hpcrun_file *file = &run->folder->sources[thread].profile;
 	const struct hpcrun_merged *m = run->merged;
 	*ret = (struct reading){.contexts = NULL};
-	int r = file->name ? hpcrun_harvest_read(&ret->harvest, run->folder, file, NULL) : 0;
+	int r = file->name ? hpcrun_file_tree_read(&ret->file_tree, run->folder, file, NULL) : 0;
 	if (r == 0)
-		ret->contexts = malloc((ret->harvest.n_nodes + 1) * sizeof(*ret->contexts));
-	r = ret->contexts ? hpcrun_trie_follow(&m->trie, &ret->harvest, ret->contexts) : -ENOMEM;
-	for (size_t i = 0; i < ret->harvest.n_nodes && r == 0; i++)
+		ret->contexts = malloc((ret->file_tree.n_nodes + 1) * sizeof(*ret->contexts));
+	r = ret->contexts ? hpcrun_trie_follow(&m->trie, &ret->file_tree, ret->contexts) : -ENOMEM;
+	for (size_t i = 0; i < ret->file_tree.n_nodes && r == 0; i++)
 		if (ret->contexts[i] != UINT32_MAX)
 			ret->contexts[i] = m->context[ret->contexts[i]];
 	return r;
@@ -34,7 +34,7 @@ static int read_thread(const struct hpcrun_run *run, uint32_t thread, struct rea
 
 static void reading_done(struct reading *r)
 {
-	hpcrun_harvest_done(&r->harvest);
+	hpcrun_file_tree_done(&r->file_tree);
 	free(r->contexts);
 }
 
@@ -51,7 +51,7 @@ static void values_free(struct pm_cached *c)
  * By metric of the file: its name in the trie; PM_NONE if it was absent, or had no values, when
  * files were merged.
  */
-static uint32_t *names_of(const struct hpcrun_merged *m, const struct hpcrun_harvest *h)
+static uint32_t *names_of(const struct hpcrun_merged *m, const struct hpcrun_file_tree *h)
 {
 	uint32_t *names = malloc((h->n_metrics + 1) * sizeof(*names));
 	for (size_t i = 0; i < h->n_metrics && names; i++) {
@@ -65,11 +65,11 @@ static uint32_t *names_of(const struct hpcrun_merged *m, const struct hpcrun_har
 static int keep_values(const struct hpcrun_merged *m, const struct reading *reading,
 	struct hpcrun_values_of_thread *ret)
 {
-	const struct hpcrun_harvest *h = &reading->harvest;
+	const struct hpcrun_file_tree *h = &reading->file_tree;
 	uint32_t *names = names_of(m, h);
 	ret->items = malloc((h->n_values + 1) * sizeof(*ret->items));
 	for (size_t i = 0; i < h->n_values && names && ret->items; i++) {
-		const struct hpcrun_crop_value *v = &h->values[i];
+		const struct hpcrun_file_value *v = &h->values[i];
 		uint32_t context = reading->contexts[v->node];
 		if (context == PM_NONE || names[v->metric] == PM_NONE)
 			continue;
@@ -196,7 +196,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Nodes that have numbers, as number << 32 | index, sorted. */
-static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
+static uint64_t *sorted_keys(const struct hpcrun_file_tree *h, size_t *ret_n)
 {
 	uint64_t *keys = malloc((h->n_nodes + 1) * sizeof(*keys));
 	bool sorted = true;
@@ -219,7 +219,7 @@ static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
 static int keep_links(const struct reading *reading, struct hpcrun_links_of_thread *ret)
 {
 	size_t n;
-	uint64_t *keys = sorted_keys(&reading->harvest, &n);
+	uint64_t *keys = sorted_keys(&reading->file_tree, &n);
 	if (keys)
 		ret->items = malloc((n + 1) * sizeof(*ret->items));
 	for (size_t i = 0; i < n && keys && ret->items; i++) {
@@ -300,15 +300,15 @@ uint64_t hpcrun_links_find(
 
 /* The contribution of one thread. */
 struct part {
-	struct hpcrun_across_cell *cells; /* by context */
-	uint32_t *contexts;               /* of each, counted from the block's first */
+	struct hpcrun_by_context_cell *cells; /* by context */
+	uint32_t *contexts;                   /* of each, counted from the block's first */
 	uint32_t n;
 };
 
 struct turning {
 	const struct hpcrun_run *run;
-	enum hpcrun_across_of of;
-	struct hpcrun_across *across;
+	enum hpcrun_by_context_of of;
+	struct hpcrun_by_context *by_context;
 	struct part *parts; /* by thread */
 };
 
@@ -327,7 +327,7 @@ static void part_done(void *part)
 	*p = (struct part){.cells = NULL};
 }
 
-static bool is_within(const struct hpcrun_across *a, uint32_t context)
+static bool is_within(const struct hpcrun_by_context *a, uint32_t context)
 {
 	return context - a->first < a->n;
 }
@@ -346,13 +346,13 @@ static int take_costs(const struct turning *t, uint32_t thread, struct part *ret
 	if (r < 0)
 		return r;
 	const struct hpcrun_cells *c = &costs->cells;
-	size_t begin = hpcrun_cells_find(c, t->across->first), end = begin;
-	while (end < c->n && is_within(t->across, c->items[end].context))
+	size_t begin = hpcrun_cells_find(c, t->by_context->first), end = begin;
+	while (end < c->n && is_within(t->by_context, c->items[end].context))
 		end++;
 	r = make_room(ret, end - begin);
 	for (size_t i = begin; i < end && r == 0; i++) {
-		ret->contexts[ret->n] = c->items[i].context - t->across->first;
-		ret->cells[ret->n++] = (struct hpcrun_across_cell){.thread = thread,
+		ret->contexts[ret->n] = c->items[i].context - t->by_context->first;
+		ret->cells[ret->n++] = (struct hpcrun_by_context_cell){.thread = thread,
 			.metric = c->items[i].metric & 0x7fffffff,
 			.cost = c->items[i].cost};
 	}
@@ -368,14 +368,14 @@ static int take_values(const struct turning *t, uint32_t thread, struct part *re
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < values->n; i++)
-		n += is_within(t->across, values->items[i].context);
+		n += is_within(t->by_context, values->items[i].context);
 	r = make_room(ret, n);
 	for (size_t i = 0; i < values->n && r == 0; i++) {
 		const struct hpcrun_stored *v = &values->items[i];
-		if (!is_within(t->across, v->context))
+		if (!is_within(t->by_context, v->context))
 			continue;
-		ret->contexts[ret->n] = v->context - t->across->first;
-		ret->cells[ret->n++] = (struct hpcrun_across_cell){.thread = thread,
+		ret->contexts[ret->n] = v->context - t->by_context->first;
+		ret->cells[ret->n++] = (struct hpcrun_by_context_cell){.thread = thread,
 			.metric = 2 * v->group & 0x7fffffff,
 			.whole = !v->real,
 			.bits = v->bits};
@@ -387,7 +387,8 @@ static int take_values(const struct turning *t, uint32_t thread, struct part *re
 static int make_part(void *context, uint32_t i, void *result)
 {
 	const struct turning *t = context;
-	return t->of == HPCRUN_ACROSS_COSTS ? take_costs(t, i, result) : take_values(t, i, result);
+	return t->of == HPCRUN_BY_CONTEXT_COSTS ? take_costs(t, i, result)
+						: take_values(t, i, result);
 }
 
 /*
@@ -399,7 +400,7 @@ static int take_part(void *context, uint32_t i, void *result)
 	const struct turning *t = context;
 	struct part *part = result;
 	for (uint32_t k = 0; k < part->n; k++)
-		t->across->start[part->contexts[k] + 1]++;
+		t->by_context->start[part->contexts[k] + 1]++;
 	t->parts[i] = *part;
 	*part = (struct part){.cells = NULL};
 	return 0;
@@ -409,7 +410,7 @@ static int take_part(void *context, uint32_t i, void *result)
 
 static int place_cells(struct turning *t, uint32_t n_threads)
 {
-	struct hpcrun_across *a = t->across;
+	struct hpcrun_by_context *a = t->by_context;
 	for (uint32_t i = 0; i < a->n; i++)
 		a->start[i + 1] += a->start[i];
 	uint64_t n = a->start[a->n];
@@ -437,9 +438,9 @@ static int turn(struct turning *t, uint32_t n_threads)
 		.take = take_part,
 		.drop = part_done,
 		.context = t};
-	t->across->start = calloc((size_t)t->across->n + 1, sizeof(*t->across->start));
+	t->by_context->start = calloc((size_t)t->by_context->n + 1, sizeof(*t->by_context->start));
 	t->parts = calloc((size_t)n_threads + 1, sizeof(*t->parts));
-	int r = t->across->start && t->parts ? pm_pipeline_run(&pipeline) : -ENOMEM;
+	int r = t->by_context->start && t->parts ? pm_pipeline_run(&pipeline) : -ENOMEM;
 	if (r == 0)
 		r = place_cells(t, n_threads);
 	for (uint32_t i = 0; i < n_threads && t->parts; i++)
@@ -448,40 +449,40 @@ static int turn(struct turning *t, uint32_t n_threads)
 	return r;
 }
 
-static void across_free(struct pm_cached *c)
+static void by_context_free(struct pm_cached *c)
 {
-	struct hpcrun_across *a = (struct hpcrun_across *)c;
+	struct hpcrun_by_context *a = (struct hpcrun_by_context *)c;
 	free(a->start);
 	free(a->cells);
 	free(a);
 }
 
-int hpcrun_across_read(const struct hpcrun_run *run, uint32_t block, enum hpcrun_across_of of,
-	struct hpcrun_across **ret)
+int hpcrun_by_context_read(const struct hpcrun_run *run, uint32_t block,
+	enum hpcrun_by_context_of of, struct hpcrun_by_context **ret)
 {
 	const uint32_t *start = run->merged->block_start;
-	struct hpcrun_across *a = calloc(1, sizeof(*a));
-	struct turning t = {.run = run, .of = of, .across = a};
+	struct hpcrun_by_context *a = calloc(1, sizeof(*a));
+	struct turning t = {.run = run, .of = of, .by_context = a};
 	if (!a)
 		return -ENOMEM;
-	a->cached.free = across_free;
+	a->cached.free = by_context_free;
 	a->first = start[block];
 	a->n = start[block + 1] - start[block];
 	int r = turn(&t, run->folder->n);
 	if (r < 0)
-		across_free(&a->cached);
+		by_context_free(&a->cached);
 	else
 		*ret = a;
 	return r;
 }
 
-int64_t hpcrun_across_fill(const struct hpcrun_across *a, const struct hpcrun_merged *m,
+int64_t hpcrun_by_context_fill(const struct hpcrun_by_context *a, const struct hpcrun_merged *m,
 	uint32_t context, uint64_t first, struct pm_value *ret, size_t room)
 {
 	uint64_t begin = a->start[context - a->first], end = a->start[context - a->first + 1];
 	size_t filled = 0;
 	for (uint64_t i = first; i < end - begin && filled < room; i++) {
-		const struct hpcrun_across_cell *cell = &a->cells[begin + i];
+		const struct hpcrun_by_context_cell *cell = &a->cells[begin + i];
 		struct pm_value *v = &ret[filled++];
 		*v = (struct pm_value){.context = pm_tree_number(m->tree, context),
 			.metric = cell->metric,

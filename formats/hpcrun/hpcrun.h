@@ -4,7 +4,7 @@
  * tree, which includes the costs of the run. Costs of single threads and contexts are decoded from
  * the files again and cached.
  *
- * 	who ──→ merged ──→ decoded
+ * 	thread list ──→ merged ──→ decoded
  * 	  └──→ times
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_HPCRUN_H
@@ -164,7 +164,7 @@ struct pm_bytes hpcrun_trace_records(const struct hpcrun_trace *t, struct pm_byt
 /* A sample's time in ns; stored times are in ns, or in microseconds for old traces. */
 uint64_t hpcrun_trace_ns(const struct hpcrun_trace *t, uint64_t time, bool microseconds);
 
-/* ---- identities (who.c) ---- */
+/* ---- identities (threadlist.c) ---- */
 
 /* Levels of one thread: real ones have up to four. */
 enum { HPCRUN_MOST_LEVELS = 8 };
@@ -191,7 +191,7 @@ struct hpcrun_level *hpcrun_claim_add(struct hpcrun_claim *claim, struct pm_byte
  * Resolves n claims: sets identity and n_identity of `threads[i]`, and ret_keys to the keys in the
  * order of first appearance. All memory is from the arena. 0 or -ENOMEM.
  */
-int hpcrun_identities_settle(const struct hpcrun_claim *claims, uint32_t n,
+int hpcrun_identities_resolve(const struct hpcrun_claim *claims, uint32_t n,
 	struct pm_thread *threads, struct pm_arena *arena, struct pm_threads *ret_keys);
 
 /* Identities and sizes of threads and names of metrics, from the beginnings of the files. Reads no
@@ -204,7 +204,7 @@ struct hpcrun_thread {
 	struct hpcrun_trace trace;
 };
 
-struct hpcrun_who {
+struct hpcrun_thread_list {
 	struct pm_threads threads;
 	struct hpcrun_thread *items;  /* threads.n */
 	bool may_have_gpu;            /* metrics of GPUs, by names in the tables of files */
@@ -215,12 +215,13 @@ struct hpcrun_who {
 };
 
 /* 0, -EIO or -ENOMEM. */
-int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct pm_error *err);
+int hpcrun_thread_list_read(
+	struct hpcrun_thread_list *ret, struct hpcrun_folder *folder, struct pm_error *err);
 
 /* Also for a zeroed one. */
-void hpcrun_who_done(struct hpcrun_who *w);
+void hpcrun_thread_list_done(struct hpcrun_thread_list *w);
 
-/* ---- a file as a tree (harvest.c) ---- */
+/* ---- a file as a tree (filetree.c) ---- */
 
 /* Node number → place. Dense numbers are in an array, others in a map. */
 struct hpcrun_numbers {
@@ -290,18 +291,18 @@ struct hpcrun_place {
 /* What one profile contributes to the merged tree, in compact arrays that do not refer to the file,
  * which is closed again. */
 
-struct hpcrun_crop_node {
-	struct hpcrun_place place; /* `module` is an index of the harvest's modules */
+struct hpcrun_file_node {
+	struct hpcrun_place place; /* `module` is an index of the file tree's modules */
 	uint32_t parent;           /* index of an earlier node, or UINT32_MAX */
 	uint32_t number;           /* number used in traces; 0 = none */
 };
 
-struct hpcrun_crop_value {
+struct hpcrun_file_value {
 	uint64_t bits;
 	uint32_t node, metric; /* indexes */
 };
 
-struct hpcrun_crop_metric {
+struct hpcrun_file_metric {
 	struct pm_bytes name;
 	uint64_t period;
 	bool real;
@@ -314,10 +315,10 @@ struct hpcrun_crop_metric {
 	struct pm_bytes formula;
 };
 
-struct hpcrun_harvest {
-	struct hpcrun_crop_node *nodes;   /* of all epochs */
-	struct hpcrun_crop_value *values; /* in stored order, those of known nodes and metrics */
-	struct hpcrun_crop_metric *metrics;
+struct hpcrun_file_tree {
+	struct hpcrun_file_node *nodes;   /* of all epochs */
+	struct hpcrun_file_value *values; /* in stored order, those of known nodes and metrics */
+	struct hpcrun_file_metric *metrics;
 	struct pm_bytes *modules; /* names */
 	size_t n_nodes, n_values, n_metrics, n_modules, n_formulas;
 	size_t nodes_room, values_room, metrics_room, modules_room;
@@ -328,11 +329,11 @@ struct hpcrun_harvest {
  * Reads a whole file; an unreadable file gives an empty result. Losses are reported in `damage`,
  * unless it is NULL. 0 or -ENOMEM.
  */
-int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder,
+int hpcrun_file_tree_read(struct hpcrun_file_tree *ret, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, struct pm_damage_list *damage);
 
 /* Accepts a zeroed one. */
-void hpcrun_harvest_done(struct hpcrun_harvest *h);
+void hpcrun_file_tree_done(struct hpcrun_file_tree *h);
 
 /*
  * ---- metrics of all files (metrics.c) ----
@@ -350,7 +351,7 @@ struct hpcrun_metric_names {
 	struct pm_strtab names; /* by first appearance */
 	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
 	size_t room;
-	struct pm_strtab formulas; /* as in struct hpcrun_crop_metric, each once */
+	struct pm_strtab formulas; /* as in struct hpcrun_file_metric, each once */
 	struct pm_arena arena;
 };
 
@@ -362,14 +363,14 @@ enum { HPCRUN_MOST_DERIVED = 1000 };
  * -ENOMEM.
  */
 int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with_formula,
-	struct pm_arena *arena, struct hpcrun_crop_metric *ret);
+	struct pm_arena *arena, struct hpcrun_file_metric *ret);
 
 /* The cost of a stored value of a metric: × period; NaN if that is not a number. */
-double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits);
+double hpcrun_cost(const struct hpcrun_file_metric *metric, uint64_t bits);
 
 /* The index of the metric's name, new or known. PM_NONE if out of memory. */
 uint32_t hpcrun_metric_names_add(
-	struct hpcrun_metric_names *n, const struct hpcrun_crop_metric *metric);
+	struct hpcrun_metric_names *n, const struct hpcrun_file_metric *metric);
 
 /* Adds all of `from`; ret[i] becomes the index of its name i. 0 or -ENOMEM. */
 int hpcrun_metric_names_join(
@@ -444,8 +445,8 @@ struct hpcrun_trie {
 	struct hpcrun_tally *tallies;
 	uint32_t n;
 	size_t nodes_room, tallies_room;
-	struct pm_prints prints; /* of nodes */
-	struct hpcrun_sums sums; /* own costs by node and metric name */
+	struct pm_fingerprints prints; /* of nodes */
+	struct hpcrun_sums sums;       /* own costs by node and metric name */
 	struct pm_arena arena;
 };
 
@@ -453,22 +454,23 @@ struct hpcrun_trie {
 struct hpcrun_place hpcrun_trie_place(const struct hpcrun_trie *t, uint32_t node);
 
 /* Adds a file's nodes: ret[i] becomes the trie node of node i. 0 or -ENOMEM. O(nodes). */
-int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret);
+int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret);
 
 /*
  * The same lookup for a file that was added before, without changing anything; UINT32_MAX for
  * unknown nodes. Thread-safe.
  */
-int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret);
+int hpcrun_trie_follow(
+	const struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret);
 
 /* Adds a file's values to its nodes, which were added as `nodes`. 0 or -ENOMEM. */
-int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_harvest *h, const uint32_t *nodes);
+int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, const uint32_t *nodes);
 
 /* Adds all of `from`, whose files come after those of `t`. 0 or -ENOMEM. */
 int hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from);
 
 /* Frees the sums and tallies; the rest is for hpcrun_trie_follow. */
-void hpcrun_trie_settle(struct hpcrun_trie *t);
+void hpcrun_trie_finish(struct hpcrun_trie *t);
 
 /* Also for a zeroed one. */
 void hpcrun_trie_done(struct hpcrun_trie *t);
@@ -535,7 +537,8 @@ struct hpcrun_merged {
 
 /* Reads every profile once; losses are reported in `damage`. */
 int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
-	const struct hpcrun_who *who, struct pm_damage_list *damage, struct pm_error *err);
+	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
+	struct pm_error *err);
 
 /* Accepts a zeroed one. */
 void hpcrun_merged_done(struct hpcrun_merged *m);
@@ -627,9 +630,9 @@ uint64_t hpcrun_links_find(
  * contexts is computed at once by reading every file.
  */
 
-enum hpcrun_across_of { HPCRUN_ACROSS_COSTS, HPCRUN_ACROSS_VALUES };
+enum hpcrun_by_context_of { HPCRUN_BY_CONTEXT_COSTS, HPCRUN_BY_CONTEXT_VALUES };
 
-struct hpcrun_across_cell {
+struct hpcrun_by_context_cell {
 	uint32_t thread;
 	uint32_t metric : 31, whole : 1;
 	union {
@@ -638,22 +641,23 @@ struct hpcrun_across_cell {
 	};
 };
 
-struct hpcrun_across {
+struct hpcrun_by_context {
 	struct pm_cached cached;
-	uint32_t first, n;                /* contexts */
-	uint64_t *start;                  /* n + 1: of each context's cells */
-	struct hpcrun_across_cell *cells; /* by context, thread, then in the order of the thread */
+	uint32_t first, n; /* contexts */
+	uint64_t *start;   /* n + 1: of each context's cells */
+	struct hpcrun_by_context_cell
+		*cells; /* by context, thread, then in the order of the thread */
 };
 
 /* The block of a context. O(log n). */
 uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context);
 
 /* Reads all files, on all cores. 0 or -ENOMEM. Free with (*ret)->cached.free. */
-int hpcrun_across_read(const struct hpcrun_run *run, uint32_t block, enum hpcrun_across_of of,
-	struct hpcrun_across **ret);
+int hpcrun_by_context_read(const struct hpcrun_run *run, uint32_t block,
+	enum hpcrun_by_context_of of, struct hpcrun_by_context **ret);
 
 /* As pm_profile_ops.values, of a context of that block. */
-int64_t hpcrun_across_fill(const struct hpcrun_across *a, const struct hpcrun_merged *m,
+int64_t hpcrun_by_context_fill(const struct hpcrun_by_context *a, const struct hpcrun_merged *m,
 	uint32_t context, uint64_t first, struct pm_value *ret, size_t room);
 
 /* ---- times and samples (trace.c) ---- */
@@ -673,8 +677,8 @@ struct hpcrun_times {
 };
 
 /* Scans all traces, in parallel. Unreadable files have no samples. 0 or -ENOMEM. */
-int hpcrun_times_read(
-	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who);
+int hpcrun_times_read(struct hpcrun_times *ret, struct hpcrun_folder *folder,
+	const struct hpcrun_thread_list *thread_list);
 
 /* Also for a zeroed one. */
 void hpcrun_times_done(struct hpcrun_times *t);
@@ -722,14 +726,15 @@ int hpcrun_facts_read(struct hpcrun_facts *ret, struct hpcrun_folder *folder);
 /* ---- raw/ (raw.c) ---- */
 
 /* Like pm_profile_ops.thread_document. Opens nothing; the tables open their file when read. */
-int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *who, uint32_t thread,
-	uint32_t k, struct pm_named_doc *ret);
+int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_thread_list *thread_list,
+	uint32_t thread, uint32_t k, struct pm_named_doc *ret);
 
 /* raw/files.csv of the root: the files of the source. */
 struct hpcrun_file_list {
 	struct hpcrun_folder *folder;
 	/* Called when the table is read. */
-	int (*who)(void *context, const struct hpcrun_who **ret, struct pm_error *err);
+	int (*thread_list)(
+		void *context, const struct hpcrun_thread_list **ret, struct pm_error *err);
 	void *context;
 };
 
@@ -741,8 +746,8 @@ struct hpcrun_opened {
 	struct hpcrun_folder folder;
 	char layout[32];
 
-	struct pm_lazy who_lazy, merged_lazy, times_lazy, damage_lazy, facts_lazy;
-	struct hpcrun_who who;
+	struct pm_lazy thread_list_lazy, merged_lazy, times_lazy, damage_lazy, facts_lazy;
+	struct hpcrun_thread_list thread_list;
 	struct hpcrun_merged merged;
 	struct pm_cache *decoded; /* threads and blocks of contexts, by use */
 	uint64_t n_decoded;       /* atomic: how often one was decoded, for tests */

@@ -80,11 +80,11 @@ static void write_record(const struct hpcrun_metrics *metrics, const struct hpcr
 }
 
 int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with_formula,
-	struct pm_arena *arena, struct hpcrun_crop_metric *ret)
+	struct pm_arena *arena, struct hpcrun_file_metric *ret)
 {
 	const struct hpcrun_metric *from = &metrics->items[i];
 	struct pm_text record = {.p = NULL}, names = {.limit = LONGEST};
-	*ret = (struct hpcrun_crop_metric){.name = pm_arena_copy(arena, from->name),
+	*ret = (struct hpcrun_file_metric){.name = pm_arena_copy(arena, from->name),
 		.period = from->period,
 		.moves = from->has_flags && from->move_to_proc,
 		.invisible = from->has_flags && from->show == SHOW_NEVER,
@@ -101,7 +101,7 @@ int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with
 	return good ? 0 : -ENOMEM;
 }
 
-double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits)
+double hpcrun_cost(const struct hpcrun_file_metric *metric, uint64_t bits)
 {
 	double value = metric->real ? pm_f64_of_bits(bits) : (double)bits;
 	double cost = value * (double)metric->period;
@@ -127,7 +127,7 @@ static uint32_t add_name(struct hpcrun_metric_names *n, struct pm_bytes name, ui
 }
 
 uint32_t hpcrun_metric_names_add(
-	struct hpcrun_metric_names *n, const struct hpcrun_crop_metric *metric)
+	struct hpcrun_metric_names *n, const struct hpcrun_file_metric *metric)
 {
 	n->formulas.arena = &n->arena;
 	if (metric->formula.len && pm_strtab_add(&n->formulas, metric->formula) == PM_NONE)

@@ -17,37 +17,37 @@
 /* Documents that are read while a view reads one thread per core. */
 enum { READ_BESIDE = 2 };
 
-static int build_who(void *self, struct pm_error *err)
+static int build_thread_list(void *self, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
-	return hpcrun_who_read(&o->who, &o->folder, err);
+	return hpcrun_thread_list_read(&o->thread_list, &o->folder, err);
 }
 
 /*
  * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
  * The part is const from then on.
  */
-static int get_who(void *opened, struct pm_error *err)
+static int get_thread_list(void *opened, struct pm_error *err)
 {
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->who_lazy, build_who, o, err);
+	return pm_lazy_get(&o->thread_list_lazy, build_thread_list, o, err);
 }
 
 /* The same for hpcrun_file_list. */
-static int who_of(void *self, const struct hpcrun_who **ret, struct pm_error *err)
+static int thread_list_of(void *self, const struct hpcrun_thread_list **ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
-	*ret = &o->who;
-	return get_who(o, err);
+	*ret = &o->thread_list;
+	return get_thread_list(o, err);
 }
 
 static int build_merged(void *self, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
-	int r = get_who(o, err);
+	int r = get_thread_list(o, err);
 	if (r < 0)
 		return r;
-	r = hpcrun_merge(&o->merged, &o->folder, &o->who, &o->damage_list, err);
+	r = hpcrun_merge(&o->merged, &o->folder, &o->thread_list, &o->damage_list, err);
 	o->parts.tree.it = o->merged.tree;
 	if (r == 0)
 		return 0;
@@ -65,10 +65,10 @@ static int get_merged(void *opened, struct pm_error *err)
 static int build_times(void *self, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
-	int r = get_who(o, err);
+	int r = get_thread_list(o, err);
 	if (r < 0)
 		return r;
-	r = hpcrun_times_read(&o->times, &o->folder, &o->who);
+	r = hpcrun_times_read(&o->times, &o->folder, &o->thread_list);
 	o->span = (struct pm_span){o->times.origin_ns, o->times.origin_ns};
 	if (o->times.origin_ns != PM_NO_TIME)
 		o->span.duration_ns = o->times.end_ns - o->times.origin_ns;
@@ -103,7 +103,7 @@ enum decoded {
 	THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
 	THREAD_COSTS,   /* struct hpcrun_costs_of_thread */
 	THREAD_LINKS,   /* struct hpcrun_links_of_thread */
-	CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_across */
+	CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_by_context */
 	CONTEXT_COSTS,
 };
 
@@ -120,7 +120,7 @@ static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 	struct hpcrun_values_of_thread *values = NULL;
 	struct hpcrun_costs_of_thread *costs = NULL;
 	struct hpcrun_links_of_thread *links = NULL;
-	struct hpcrun_across *across = NULL;
+	struct hpcrun_by_context *by_context = NULL;
 	int r = -EINVAL;
 	__atomic_add_fetch(&q->opened->n_decoded, 1, __ATOMIC_RELAXED);
 	switch (q->what) {
@@ -128,10 +128,10 @@ static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 	case THREAD_COSTS: r = hpcrun_costs_of_thread(&run, q->of, &costs); break;
 	case THREAD_LINKS: r = hpcrun_links_of_thread(&run, q->of, &links); break;
 	case CONTEXT_VALUES:
-		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_VALUES, &across);
+		r = hpcrun_by_context_read(&run, q->of, HPCRUN_BY_CONTEXT_VALUES, &by_context);
 		break;
 	case CONTEXT_COSTS:
-		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_COSTS, &across);
+		r = hpcrun_by_context_read(&run, q->of, HPCRUN_BY_CONTEXT_COSTS, &by_context);
 		break;
 	}
 	if (r < 0)
@@ -139,7 +139,7 @@ static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 	*ret = values   ? &values->cached
 		: costs ? &costs->cached
 		: links ? &links->cached
-			: &across->cached;
+			: &by_context->cached;
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static int get_facts(void *opened, struct pm_error *err)
 static struct hpcrun_trace_place trace_place_of(struct hpcrun_opened *o, uint32_t thread)
 {
 	return (struct hpcrun_trace_place){.folder = &o->folder,
-		.thread = &o->who.items[thread],
+		.thread = &o->thread_list.items[thread],
 		.time = &o->times.items[thread],
 		.merged = &o->merged,
 		.index = thread};
@@ -227,14 +227,14 @@ static int build_damage(void *self, struct pm_error *err)
 		return r;
 	o->found = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	pm_damage_add_all(&o->found, &o->damage_list);
-	struct pm_pipeline pipeline = {.n = o->who.threads.n,
+	struct pm_pipeline pipeline = {.n = o->thread_list.threads.n,
 		.size = sizeof(struct pm_damage_list),
 		.make = make_losses,
 		.take = take_losses,
 		.drop = drop_losses,
 		.context = o};
 	r = pm_pipeline_run(&pipeline);
-	pm_damage_add_all(&o->found, &o->who.damage);
+	pm_damage_add_all(&o->found, &o->thread_list.damage);
 	if (r == 0 && o->found.no_memory)
 		r = -ENOMEM;
 	if (r == 0) {
@@ -276,7 +276,8 @@ int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpc
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			"contains no readable hpcrun profile or trace");
 	}
-	o->files = (struct hpcrun_file_list){.folder = &o->folder, .who = who_of, .context = o};
+	o->files = (struct hpcrun_file_list){
+		.folder = &o->folder, .thread_list = thread_list_of, .context = o};
 	o->document = hpcrun_raw_files(&o->files);
 	*ret = o;
 	return 0;
@@ -287,7 +288,7 @@ void hpcrun_opened_free(struct hpcrun_opened *o)
 	pm_cache_free(o->decoded);
 	hpcrun_merged_done(&o->merged);
 	hpcrun_times_done(&o->times);
-	hpcrun_who_done(&o->who);
+	hpcrun_thread_list_done(&o->thread_list);
 	pm_arena_done(&o->facts.arena);
 	pm_damage_done(&o->damage_list);
 	pm_damage_done(&o->found);
@@ -311,10 +312,11 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 	case PM_HAS_SEVERAL_THREADS: return o->folder.n > 1;
 	case PM_HAS_GPU_METRICS:
 	case PM_HAS_TIMES: {
-		int r = get_who(o, err);
-		return r < 0                      ? r
-			: feature == PM_HAS_TIMES ? o->who.may_have_times && o->who.n_runs <= 1
-						  : o->who.may_have_gpu;
+		int r = get_thread_list(o, err);
+		return r < 0 ? r
+			: feature == PM_HAS_TIMES
+			? o->thread_list.may_have_times && o->thread_list.n_runs <= 1
+			: o->thread_list.may_have_gpu;
 	}
 	case PM_HAS_TRACES: return has_traces(&o->folder);
 	case PM_HAS_RANKS: return 1;
@@ -376,10 +378,11 @@ static int64_t fill_values(const struct hpcrun_merged *m, const struct pm_cached
 	return (int64_t)filled;
 }
 
-static int64_t fill_across(const struct hpcrun_merged *m, const struct pm_cached *c,
+static int64_t fill_by_context(const struct hpcrun_merged *m, const struct pm_cached *c,
 	uint32_t context, uint64_t first, struct pm_value *ret, size_t room)
 {
-	return hpcrun_across_fill((const struct hpcrun_across *)c, m, context, first, ret, room);
+	return hpcrun_by_context_fill(
+		(const struct hpcrun_by_context *)c, m, context, first, ret, room);
 }
 
 static int64_t model_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
@@ -391,7 +394,8 @@ static int64_t model_values(const struct pm_profile *p, struct pm_values_of of, 
 			uint32_t index, uint64_t first, struct pm_value *ret, size_t room);
 	} kinds[][2] = {
 		[PM_OF_THREAD] = {{THREAD_COSTS, fill_costs}, {THREAD_VALUES, fill_values}},
-		[PM_OF_CONTEXT] = {{CONTEXT_COSTS, fill_across}, {CONTEXT_VALUES, fill_across}},
+		[PM_OF_CONTEXT] = {{CONTEXT_COSTS, fill_by_context},
+			{CONTEXT_VALUES, fill_by_context}},
 	};
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	struct pm_cached *c;
@@ -446,17 +450,17 @@ static int model_thread_document(const struct pm_profile *p, uint32_t thread, ui
 	struct pm_named_doc *ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_who(o, err);
-	return r < 0 ? r : hpcrun_raw_document(&o->folder, &o->who, thread, k, ret);
+	int r = get_thread_list(o, err);
+	return r < 0 ? r : hpcrun_raw_document(&o->folder, &o->thread_list, thread, k, ret);
 }
 
 static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_who(o, err);
+	int r = get_thread_list(o, err);
 	if (r < 0)
 		return r;
-	const struct pm_threads *threads = &o->who.threads;
+	const struct pm_threads *threads = &o->thread_list.threads;
 	uint32_t thread = 0;
 	while (thread < threads->n && !o->folder.sources[thread].profile.name)
 		thread++;
@@ -483,12 +487,12 @@ static bool model_changed(const struct pm_profile *p)
 static int model_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	int r = get_who(o, err);
-	if (r == 0 && o->who.n_runs > 1)
+	int r = get_thread_list(o, err);
+	if (r == 0 && o->thread_list.n_runs > 1)
 		pm_text_printf(out,
 			"%u runs are in this directory, and sums and times are over all of them: "
 			"threads/run=N keeps them apart, damage.csv says which file is of which.\n",
-			o->who.n_runs);
+			o->thread_list.n_runs);
 	return r < 0 ? r : pm_text_status(out);
 }
 
@@ -510,7 +514,7 @@ void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret)
 	o->parts = (struct pm_parts){
 		.tree.build = get_merged,
 		.metrics = {.build = get_merged, .it = &o->merged.metrics},
-		.threads = {.build = get_who, .it = &o->who.threads},
+		.threads = {.build = get_thread_list, .it = &o->thread_list.threads},
 		.span = {.build = get_times, .it = &o->span},
 		.missing = {.build = get_merged, .it = &o->merged.missing},
 		.damage = {.build = get_damage, .it = &o->damages},

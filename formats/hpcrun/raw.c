@@ -444,9 +444,9 @@ static const struct pm_sheet trace_sheets[] = {
 static int files_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct hpcrun_file_list *list = rows->table->self;
-	const struct hpcrun_who *who;
-	int r = list->who(list->context, &who, err);
-	rows->state[0] = (uintptr_t)who;
+	const struct hpcrun_thread_list *thread_list;
+	int r = list->thread_list(list->context, &thread_list, err);
+	rows->state[0] = (uintptr_t)thread_list;
 	return r;
 }
 
@@ -454,7 +454,8 @@ static int files_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 {
 	(void)err;
 	const struct hpcrun_file_list *list = rows->table->self;
-	const struct hpcrun_who *who = (const struct hpcrun_who *)(uintptr_t)rows->state[0];
+	const struct hpcrun_thread_list *thread_list =
+		(const struct hpcrun_thread_list *)(uintptr_t)rows->state[0];
 	const struct hpcrun_file *file = NULL;
 	char layout[32];
 	uint64_t at = 0;
@@ -465,13 +466,13 @@ static int files_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	}
 	if (!file || !file->name)
 		return 0;
-	const struct hpcrun_thread *thread = &who->items[at / 2];
+	const struct hpcrun_thread *thread = &thread_list->items[at / 2];
 	if (at % 2)
 		hpcrun_trace_layout(&thread->trace, layout, sizeof(layout));
 	else
 		hpcrun_profile_layout(thread->family, thread->version, layout, sizeof(layout));
 	pm_text_str(rows->scratch, layout);
-	cells[0] = pm_cell_u64(who->threads.threads[at / 2].id);
+	cells[0] = pm_cell_u64(thread_list->threads.threads[at / 2].id);
 	cells[1] = pm_cell_u64(file->size);
 	cells[2] = pm_cell_text(pm_text_view(rows->scratch));
 	cells[3] = pm_cell_str(file->name);
@@ -526,21 +527,21 @@ static unsigned families_of(const struct hpcrun_thread *thread)
 	return 0;
 }
 
-int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *who, uint32_t thread,
-	uint32_t k, struct pm_named_doc *ret)
+int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_thread_list *thread_list,
+	uint32_t thread, uint32_t k, struct pm_named_doc *ret)
 {
 	bool has_profile = folder->sources[thread].profile.name != NULL;
-	unsigned families = has_profile ? families_of(&who->items[thread]) : 0;
+	unsigned families = has_profile ? families_of(&thread_list->items[thread]) : 0;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (!(tables[i].families & families) || k-- > 0)
 			continue;
 		*ret = pm_sheet_document(&tables[i].sheet, folder, thread);
 		return 1;
 	}
-	if (k > 1 || !who->items[thread].has_trace)
+	if (k > 1 || !thread_list->items[thread].has_trace)
 		return 0;
 	*ret = pm_sheet_document(&trace_sheets[k], folder, thread);
 	if (k == 1)
-		ret->doc.table.end = who->items[thread].trace.n;
+		ret->doc.table.end = thread_list->items[thread].trace.n;
 	return 1;
 }

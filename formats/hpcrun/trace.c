@@ -151,7 +151,7 @@ enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 struct scanning {
 	struct hpcrun_folder *folder;
-	const struct hpcrun_who *who;
+	const struct hpcrun_thread_list *thread_list;
 	struct hpcrun_times *times;
 };
 
@@ -209,7 +209,7 @@ static int make_time(void *context, uint32_t i, void *result)
 {
 	struct scanning *s = context;
 	struct hpcrun_time *time = result;
-	const struct hpcrun_thread *thread = &s->who->items[i];
+	const struct hpcrun_thread *thread = &s->thread_list->items[i];
 	struct pm_bytes records;
 	struct pm_input in;
 	time->first = PM_NO_TIME;
@@ -237,17 +237,17 @@ static int take_time(void *context, uint32_t i, void *result)
 	return 0;
 }
 
-int hpcrun_times_read(
-	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who)
+int hpcrun_times_read(struct hpcrun_times *ret, struct hpcrun_folder *folder,
+	const struct hpcrun_thread_list *thread_list)
 {
-	struct scanning s = {.folder = folder, .who = who, .times = ret};
-	struct pm_pipeline pipeline = {.n = who->threads.n,
+	struct scanning s = {.folder = folder, .thread_list = thread_list, .times = ret};
+	struct pm_pipeline pipeline = {.n = thread_list->threads.n,
 		.size = sizeof(struct hpcrun_time),
 		.make = make_time,
 		.take = take_time,
 		.context = &s};
-	*ret = (struct hpcrun_times){.items = calloc(who->threads.n, sizeof(*ret->items)),
-		.n = who->threads.n,
+	*ret = (struct hpcrun_times){.items = calloc(thread_list->threads.n, sizeof(*ret->items)),
+		.n = thread_list->threads.n,
 		.origin_ns = PM_NO_TIME,
 		.end_ns = PM_NO_TIME};
 	return ret->items ? pm_pipeline_run(&pipeline) : -ENOMEM;

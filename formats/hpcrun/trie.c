@@ -219,10 +219,10 @@ static int take_node(const struct walk *w, uint32_t i)
 	const struct hpcrun_trie *t = w->trie;
 	struct hpcrun_trie_node node = node_of(w, i);
 	uint32_t hash = (uint32_t)w->hashes[i], found;
-	if (w->grow && pm_prints_room(&w->grow->prints) < 0)
+	if (w->grow && pm_fingerprints_room(&w->grow->prints) < 0)
 		return -ENOMEM;
-	size_t at = pm_prints_first(&t->prints, hash);
-	while ((found = pm_prints_at(&t->prints, hash, &at)) != UINT32_MAX &&
+	size_t at = pm_fingerprints_first(&t->prints, hash);
+	while ((found = pm_fingerprints_at(&t->prints, hash, &at)) != UINT32_MAX &&
 		!is_node(&t->nodes[found], &node))
 		at++;
 	w->ret[i] = found;
@@ -233,7 +233,7 @@ static int take_node(const struct walk *w, uint32_t i)
 		pm_list_room(&g->nodes, g->n, &g->nodes_room, sizeof(*g->nodes)) < 0 ||
 		pm_list_room(&g->tallies, g->n, &g->tallies_room, sizeof(*g->tallies)) < 0)
 		return -ENOMEM;
-	pm_prints_put(&g->prints, at, hash, g->n);
+	pm_fingerprints_put(&g->prints, at, hash, g->n);
 	g->tallies[g->n] = (struct hpcrun_tally){.visits = 0};
 	g->nodes[g->n] = node;
 	w->ret[i] = g->n++;
@@ -253,7 +253,7 @@ static bool is_next(const struct walk *w, uint32_t i)
 /* The nodes from `first` on, in two stages: slots are prefetched, then the nodes they name. */
 static int take_nodes(struct walk *w, uint32_t first)
 {
-	const struct pm_prints *prints = &w->trie->prints;
+	const struct pm_fingerprints *prints = &w->trie->prints;
 	while (w->n_hashed < first)
 		hash_next(w);
 	for (uint64_t i = first; i < (uint64_t)w->n + 2 * STAGE; i++) {
@@ -261,12 +261,12 @@ static int take_nodes(struct walk *w, uint32_t first)
 			return -ENOMEM;
 		if (i < w->n) {
 			hash_next(w);
-			pm_prints_prefetch(prints, (uint32_t)w->hashes[i]);
+			pm_fingerprints_prefetch(prints, (uint32_t)w->hashes[i]);
 		}
 		if (i >= first + STAGE && i - STAGE < w->n) {
 			uint32_t hash = (uint32_t)w->hashes[i - STAGE];
-			size_t at = pm_prints_first(prints, hash);
-			uint32_t node = pm_prints_at(prints, hash, &at);
+			size_t at = pm_fingerprints_first(prints, hash);
+			uint32_t node = pm_fingerprints_at(prints, hash, &at);
 			if (node != UINT32_MAX)
 				__builtin_prefetch(&w->trie->nodes[node]);
 		}
@@ -279,7 +279,7 @@ static int take_nodes(struct walk *w, uint32_t first)
 static int take_all(struct walk *w)
 {
 	uint32_t i = 0;
-	if (w->grow && pm_prints_room(&w->grow->prints) < 0)
+	if (w->grow && pm_fingerprints_room(&w->grow->prints) < 0)
 		return -ENOMEM;
 	while (i < w->n && !is_cancelled(i) && is_next(w, i))
 		i++;
@@ -299,11 +299,11 @@ static void count(uint32_t *sum, uint32_t more)
 /* ---- one file ---- */
 
 /* A file's nodes with modules[i] for module i; NULL if out of memory. */
-static struct hpcrun_trie_node *nodes_of(const struct hpcrun_harvest *h, const uint32_t *modules)
+static struct hpcrun_trie_node *nodes_of(const struct hpcrun_file_tree *h, const uint32_t *modules)
 {
 	struct hpcrun_trie_node *nodes = malloc((h->n_nodes + 1) * sizeof(*nodes));
 	for (size_t i = 0; i < h->n_nodes && nodes; i++) {
-		const struct hpcrun_crop_node *from = &h->nodes[i];
+		const struct hpcrun_file_node *from = &h->nodes[i];
 		bool in_module = from->place.kind == HPCRUN_PLACE_MODULE;
 		uint32_t module = in_module ? modules[from->place.module] : from->place.module;
 		nodes[i] = (struct hpcrun_trie_node){.ip = from->place.ip,
@@ -314,7 +314,7 @@ static struct hpcrun_trie_node *nodes_of(const struct hpcrun_harvest *h, const u
 	return nodes;
 }
 
-static int take_file(struct walk *w, const struct hpcrun_harvest *h, const uint32_t *modules)
+static int take_file(struct walk *w, const struct hpcrun_file_tree *h, const uint32_t *modules)
 {
 	w->nodes = nodes_of(h, modules);
 	w->n = (uint32_t)h->n_nodes; /* at most PM_LIMIT_ITEMS */
@@ -323,7 +323,7 @@ static int take_file(struct walk *w, const struct hpcrun_harvest *h, const uint3
 	return r;
 }
 
-int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret)
+int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret)
 {
 	struct walk w = {.trie = t, .grow = t, .ret = ret};
 	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules));
@@ -341,7 +341,7 @@ int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_harvest *h, uin
 	return r;
 }
 
-int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret)
+int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret)
 {
 	struct walk w = {.trie = t, .ret = ret};
 	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules));
@@ -355,7 +355,7 @@ int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest 
 }
 
 /* By metric of a file: its name in the trie; marks the names as used. */
-static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
+static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_file_tree *h)
 {
 	uint32_t *names = calloc(h->n_metrics + 1, sizeof(*names));
 	for (size_t i = 0; i < h->n_metrics && names; i++) {
@@ -368,12 +368,12 @@ static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
 	return names;
 }
 
-int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_harvest *h, const uint32_t *nodes)
+int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, const uint32_t *nodes)
 {
 	uint32_t *names = names_of(t, h);
 	int r = names ? 0 : -ENOMEM;
 	for (size_t i = 0; i < h->n_values && r == 0; i++) {
-		const struct hpcrun_crop_value *v = &h->values[i];
+		const struct hpcrun_file_value *v = &h->values[i];
 		double cost = hpcrun_cost(&h->metrics[v->metric], v->bits);
 		count(&t->tallies[nodes[v->node]].values, 1);
 		t->metrics.flags[names[v->metric]] |= HPCRUN_METRIC_USED;
@@ -433,7 +433,7 @@ int hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from)
 	return r;
 }
 
-void hpcrun_trie_settle(struct hpcrun_trie *t)
+void hpcrun_trie_finish(struct hpcrun_trie *t)
 {
 	struct hpcrun_trie_node *smaller =
 		t->nodes ? realloc(t->nodes, ((size_t)t->n + 1) * sizeof(*smaller)) : NULL;
@@ -446,11 +446,11 @@ void hpcrun_trie_settle(struct hpcrun_trie *t)
 
 void hpcrun_trie_done(struct hpcrun_trie *t)
 {
-	hpcrun_trie_settle(t);
+	hpcrun_trie_finish(t);
 	hpcrun_metric_names_done(&t->metrics);
 	pm_strtab_done(&t->modules);
 	pm_arena_done(&t->arena);
 	free(t->nodes);
-	pm_prints_done(&t->prints);
+	pm_fingerprints_done(&t->prints);
 	*t = (struct hpcrun_trie){.nodes = NULL};
 }

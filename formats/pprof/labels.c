@@ -42,13 +42,13 @@ static bool is_label(const struct pprof_label *a, const struct pprof_label *b)
 /* The row of a label, which is added if it is new; NULL without memory. */
 static struct pprof_tag *tag_of(struct pprof *p, const struct pprof_label *l)
 {
-	if (pm_prints_room(&p->tag_index) < 0)
+	if (pm_fingerprints_room(&p->tag_index) < 0)
 		return NULL;
 	uint64_t h = pm_hash_u64(p->tag_index.salt ^ ((uint64_t)l->key << 32 | l->text));
 	uint32_t hash = (uint32_t)pm_hash_u64(h ^ (uint64_t)l->number ^ (uint64_t)l->unit << 32);
-	size_t at = pm_prints_first(&p->tag_index, hash);
+	size_t at = pm_fingerprints_first(&p->tag_index, hash);
 	uint32_t i;
-	while ((i = pm_prints_at(&p->tag_index, hash, &at)) != PPROF_NONE &&
+	while ((i = pm_fingerprints_at(&p->tag_index, hash, &at)) != PPROF_NONE &&
 		!is_label(&p->tags[i].label, l))
 		at++;
 	if (i != PPROF_NONE)
@@ -62,7 +62,7 @@ static struct pprof_tag *tag_of(struct pprof *p, const struct pprof_label *l)
 			return NULL;
 		p->sums[p->n_sums++] = 0;
 	}
-	pm_prints_put(&p->tag_index, at, hash, (uint32_t)p->n_tags++);
+	pm_fingerprints_put(&p->tag_index, at, hash, (uint32_t)p->n_tags++);
 	return tag;
 }
 

@@ -133,7 +133,7 @@ struct pprof {
 
 	struct pprof_tag *tags;
 	size_t n_tags, tags_room;
-	struct pm_prints tag_index;
+	struct pm_fingerprints tag_index;
 	__int128 *sums;
 	size_t n_sums, sums_room;
 	uint32_t primary; /* the type that leads */

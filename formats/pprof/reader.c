@@ -357,7 +357,7 @@ static void done(struct pprof *p)
 	pm_map_done(&p->function_of);
 	pm_map_done(&p->location_of);
 	pm_map_done(&p->keys);
-	pm_prints_done(&p->tag_index);
+	pm_fingerprints_done(&p->tag_index);
 	pm_strtab_done(&p->texts);
 	pm_arena_done(&p->arena);
 	free(p->types);

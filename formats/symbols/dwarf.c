@@ -285,7 +285,7 @@ static int read_lines(struct reading *w, Dwarf_Die *unit)
 		r = sym_scopes_range(w->scopes, pieces.ranges[i].start, pieces.ranges[i].end,
 			pieces.ranges[i].scope);
 	free(pieces.ranges);
-	return r < 0 ? r : sym_scopes_settle(w->scopes);
+	return r < 0 ? r : sym_scopes_finish(w->scopes);
 }
 
 /* The scopes of a unit, settled: the caller's. 0 or -ENOMEM, with nothing allocated. */
@@ -297,7 +297,7 @@ static int read_unit_entries(Dwarf_Die *unit, struct sym_scopes **ret)
 	errno = 0;
 	int r = read_children(&w, unit, UINT32_MAX, 0);
 	if (r == 0)
-		r = sym_scopes_settle(w.scopes);
+		r = sym_scopes_finish(w.scopes);
 	if (r == 0)
 		r = read_lines(&w, unit);
 	r = result_of(r);
@@ -396,7 +396,7 @@ static int list_units(struct sym_dwarf *d)
 		r = add_ranges(&d->addresses, &die, (uint32_t)d->n, &effort);
 		d->n++;
 	}
-	return r < 0 ? r : sym_scopes_settle(&d->addresses);
+	return r < 0 ? r : sym_scopes_finish(&d->addresses);
 }
 
 /*

@@ -445,7 +445,7 @@ int sym_elf_read(struct pm_bytes bytes, bool sizeless, struct pm_bytes code, str
 	if (r == 0 && open_file(&of_code, code) && of_code.is_linked)
 		r = add_stubs(&s);
 	pm_text_done(&s.name);
-	return r < 0 ? r : sym_scopes_settle(ret);
+	return r < 0 ? r : sym_scopes_finish(ret);
 }
 
 /* ---- the build id ---- */

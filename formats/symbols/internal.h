@@ -97,7 +97,7 @@ int sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope, uint32_t
 int sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope);
 
 /* Puts ranges in order; to be called once, after all were added. O(n log n). 0 or -ENOMEM. */
-int sym_scopes_settle(struct sym_scopes *s);
+int sym_scopes_finish(struct sym_scopes *s);
 
 /* The first range that ends beyond an address, or n_ranges. O(log n). */
 size_t sym_scopes_after(const struct sym_scopes *s, uint64_t address);

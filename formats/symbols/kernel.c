@@ -228,7 +228,7 @@ static int add_symbols(
 			r = add_symbol(ret, &t->items[i], kernel,
 				next < t->n ? t->items[next].address : UINT64_MAX);
 	}
-	return r < 0 ? r : sym_scopes_settle(ret);
+	return r < 0 ? r : sym_scopes_finish(ret);
 }
 
 int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
@@ -291,5 +291,5 @@ int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret)
 			r = -ENOMEM;
 	}
 	free(t.items);
-	return r < 0 ? r : sym_scopes_settle(ret);
+	return r < 0 ? r : sym_scopes_finish(ret);
 }

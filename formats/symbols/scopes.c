@@ -167,7 +167,7 @@ static bool is_settled(const struct sym_scopes *s)
 	return true;
 }
 
-int sym_scopes_settle(struct sym_scopes *s)
+int sym_scopes_finish(struct sym_scopes *s)
 {
 	if (is_settled(s))
 		return 0;

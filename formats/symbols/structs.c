@@ -480,7 +480,7 @@ int sym_structs_read(const struct sym_structs *s, struct pm_bytes path, struct s
 			fault.what);
 	pm_input_close(&in);
 	if (r == 0)
-		r = sym_scopes_settle(ret);
+		r = sym_scopes_finish(ret);
 	return r < 0 ? r : 1;
 }
 

@@ -1,4 +1,4 @@
-/* Tests formats/hpcrun/who.c: identities, and the names that identities come from. */
+/* Tests formats/hpcrun/threadlist.c: identities, and the names that identities come from. */
 #include "tests/unittest.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void check(const struct hpcrun_claim *claims, uint32_t n, const char *con
 	struct pm_thread threads[MOST] = {{.id = 0}};
 	struct pm_arena arena = {.block = NULL};
 	struct pm_threads keys;
-	assert_int_equal(hpcrun_identities_settle(claims, n, threads, &arena, &keys), 0);
+	assert_int_equal(hpcrun_identities_resolve(claims, n, threads, &arena, &keys), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		char path[256] = "";
 		for (uint32_t k = 0; k < threads[i].n_identity; k++)

@@ -1,4 +1,5 @@
-/* Several runs in one measurement directory: formats/hpcrun/who.c, through the format interface.
+/* Several runs in one measurement directory: formats/hpcrun/threadlist.c, through the format
+ * interface.
  */
 #include "tests/unittest.h"
 

@@ -1,4 +1,4 @@
-/* Tests formats/hpcrun/harvest.c: stored trees that are none. */
+/* Tests formats/hpcrun/filetree.c: stored trees that are none. */
 #include "tests/unittest.h"
 
 #include "formats/hpcrun/hpcrun.h"

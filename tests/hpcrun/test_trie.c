@@ -1,4 +1,4 @@
-/* Tests formats/hpcrun/trie.c, cells.c and the numbers of harvest.c: how files become one. */
+/* Tests formats/hpcrun/trie.c, cells.c and the numbers of filetree.c: how files become one. */
 #include "tests/unittest.h"
 
 #include <fcntl.h>
@@ -37,14 +37,14 @@ static int tear_down(void **state)
 static void enter_files(struct hpcrun_trie *t, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end; i++) {
-		struct hpcrun_harvest h;
+		struct hpcrun_file_tree h;
 		uint32_t nodes[NODES];
 		assert_int_equal(
-			hpcrun_harvest_read(&h, &folder, &folder.sources[i].profile, NULL), 0);
+			hpcrun_file_tree_read(&h, &folder, &folder.sources[i].profile, NULL), 0);
 		assert_int_equal(h.n_nodes, NODES);
 		assert_int_equal(hpcrun_trie_enter(t, &h, nodes), 0);
 		assert_int_equal(hpcrun_trie_add(t, &h, nodes), 0);
-		hpcrun_harvest_done(&h);
+		hpcrun_file_tree_done(&h);
 	}
 }
 
@@ -96,10 +96,10 @@ static void test_joined_stretches_are_the_whole(void **state)
 static void test_files_are_followed(void **state)
 {
 	struct hpcrun_trie t = {.nodes = NULL};
-	struct hpcrun_harvest h;
+	struct hpcrun_file_tree h;
 	uint32_t entered[NODES], followed[NODES];
 	enter_files(&t, 0, 1);
-	hpcrun_harvest_read(&h, &folder, &folder.sources[FILES - 1].profile, NULL);
+	hpcrun_file_tree_read(&h, &folder, &folder.sources[FILES - 1].profile, NULL);
 	uint32_t before = t.n;
 	h.nodes[NODES - 1].place.ip = 0xdead;
 	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
@@ -108,10 +108,10 @@ static void test_files_are_followed(void **state)
 	assert_int_equal(hpcrun_trie_enter(&t, &h, entered), 0);
 	assert_int_equal(t.n, before + 1);
 	assert_memory_equal(entered, followed, (NODES - 1) * sizeof(*entered));
-	hpcrun_trie_settle(&t);
+	hpcrun_trie_finish(&t);
 	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
 	assert_memory_equal(entered, followed, sizeof(entered));
-	hpcrun_harvest_done(&h);
+	hpcrun_file_tree_done(&h);
 	hpcrun_trie_done(&t);
 }
 
@@ -119,11 +119,11 @@ static void test_files_are_followed(void **state)
 
 /* Finds nodes by looking through all of them. */
 struct simple {
-	struct hpcrun_crop_node items[FILES * NODES];
+	struct hpcrun_file_node items[FILES * NODES];
 	uint32_t n;
 };
 
-static uint32_t simple_node(struct simple *s, const struct hpcrun_crop_node *node, uint32_t parent)
+static uint32_t simple_node(struct simple *s, const struct hpcrun_file_node *node, uint32_t parent)
 {
 	struct hpcrun_place place = node->place;
 	for (uint32_t i = 0; i < s->n; i++)
@@ -131,7 +131,7 @@ static uint32_t simple_node(struct simple *s, const struct hpcrun_crop_node *nod
 			s->items[i].place.module == place.module &&
 			s->items[i].place.kind == place.kind)
 			return i;
-	s->items[s->n] = (struct hpcrun_crop_node){.place = place, .parent = parent};
+	s->items[s->n] = (struct hpcrun_file_node){.place = place, .parent = parent};
 	return s->n++;
 }
 
@@ -148,10 +148,10 @@ static void test_wide_trees(void **state)
 	assert_int_equal(hpcrun_folder_open(&files, fd, wide, NULL), 0);
 	close(fd);
 	for (uint32_t i = 0; i < FILES; i++) {
-		struct hpcrun_harvest h;
+		struct hpcrun_file_tree h;
 		struct hpcrun_trie one = {.nodes = NULL};
 		uint32_t nodes[NODES], own[NODES], want[NODES];
-		hpcrun_harvest_read(&h, &files, &files.sources[i].profile, NULL);
+		hpcrun_file_tree_read(&h, &files, &files.sources[i].profile, NULL);
 		assert_int_equal(hpcrun_trie_enter(&t, &h, nodes), 0);
 		for (uint32_t k = 0; k < NODES; k++) {
 			uint32_t parent = h.nodes[k].parent;
@@ -164,7 +164,7 @@ static void test_wide_trees(void **state)
 		assert_int_equal(hpcrun_trie_follow(&joined, &h, own), 0);
 		assert_memory_equal(own, want, sizeof(own));
 		hpcrun_trie_done(&one);
-		hpcrun_harvest_done(&h);
+		hpcrun_file_tree_done(&h);
 	}
 	assert_true(t.n > 2 * NODES && t.n == simple->n);
 	assert_same_nodes(&t, &joined);
@@ -178,13 +178,13 @@ static void test_wide_trees(void **state)
 static void test_an_empty_trie_is_followed(void **state)
 {
 	struct hpcrun_trie t = {.nodes = NULL};
-	struct hpcrun_harvest h;
+	struct hpcrun_file_tree h;
 	uint32_t nodes[NODES];
-	hpcrun_harvest_read(&h, &folder, &folder.sources[0].profile, NULL);
+	hpcrun_file_tree_read(&h, &folder, &folder.sources[0].profile, NULL);
 	assert_int_equal(hpcrun_trie_follow(&t, &h, nodes), 0);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(nodes[i], UINT32_MAX);
-	hpcrun_harvest_done(&h);
+	hpcrun_file_tree_done(&h);
 }
 
 /* ---- sums ---- */

@@ -5,12 +5,12 @@
 
 enum { ITEMS = 5000 };
 
-static uint32_t find(const struct pm_prints *p, const uint32_t *keys, uint32_t key, uint32_t hash,
-	size_t *ret_at)
+static uint32_t find(const struct pm_fingerprints *p, const uint32_t *keys, uint32_t key,
+	uint32_t hash, size_t *ret_at)
 {
 	uint32_t item;
-	*ret_at = pm_prints_first(p, hash);
-	while ((item = pm_prints_at(p, hash, ret_at)) != UINT32_MAX && keys[item] != key)
+	*ret_at = pm_fingerprints_first(p, hash);
+	while ((item = pm_fingerprints_at(p, hash, ret_at)) != UINT32_MAX && keys[item] != key)
 		++*ret_at;
 	return item;
 }
@@ -18,26 +18,26 @@ static uint32_t find(const struct pm_prints *p, const uint32_t *keys, uint32_t k
 /* `mask` leaves that many different hashes. */
 static void try_hashes(uint32_t n, uint32_t mask)
 {
-	struct pm_prints p = {.slots = NULL};
+	struct pm_fingerprints p = {.slots = NULL};
 	uint32_t keys[ITEMS] = {0};
 	size_t at;
-	pm_prints_prefetch(&p, 7);
+	pm_fingerprints_prefetch(&p, 7);
 	assert_int_equal(find(&p, keys, 7, 7, &at), UINT32_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t hash = (uint32_t)pm_hash_u64(i ^ p.salt) & mask;
 		keys[i] = i;
-		assert_int_equal(pm_prints_room(&p), 0);
+		assert_int_equal(pm_fingerprints_room(&p), 0);
 		if (p.n_taken == 0) /* the salt is made with the first room */
 			hash = (uint32_t)pm_hash_u64(i ^ p.salt) & mask;
 		assert_int_equal(find(&p, keys, i, hash, &at), UINT32_MAX);
-		pm_prints_put(&p, at, hash, i);
+		pm_fingerprints_put(&p, at, hash, i);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(
 			find(&p, keys, i, (uint32_t)pm_hash_u64(i ^ p.salt) & mask, &at), i);
 	assert_int_equal(p.n_taken, n);
 	assert_true(p.n_slots > n && p.n_slots < 4 * (size_t)n + 128);
-	pm_prints_done(&p);
+	pm_fingerprints_done(&p);
 }
 
 static void test_items_are_found(void **state)

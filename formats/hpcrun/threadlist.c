@@ -247,7 +247,7 @@ static int hand_over(struct settling *s, struct pm_thread *threads, struct pm_th
 	return 0;
 }
 
-int hpcrun_identities_settle(const struct hpcrun_claim *claims, uint32_t n,
+int hpcrun_identities_resolve(const struct hpcrun_claim *claims, uint32_t n,
 	struct pm_thread *threads, struct pm_arena *arena, struct pm_threads *ret_keys)
 {
 	struct settling s = {.arena = arena, .keys = {.arena = arena}, .n = n};
@@ -277,7 +277,7 @@ struct process {
 
 struct finding {
 	struct hpcrun_folder *folder;
-	const struct hpcrun_who *who;
+	const struct hpcrun_thread_list *thread_list;
 	struct hpcrun_claim *claims;
 	uint32_t n;
 	uint32_t *of;      /* by thread: its process */
@@ -391,7 +391,7 @@ static int read_times(struct finding *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct hpcrun_file *file = &f->folder->sources[i].trace;
-		const struct hpcrun_trace *trace = &f->who->items[i].trace;
+		const struct hpcrun_trace *trace = &f->thread_list->items[i].trace;
 		struct process *p = &f->processes[f->of[i]];
 		struct hpcrun_sample first, last;
 		struct pm_input in;
@@ -530,12 +530,12 @@ static int tell(struct finding *f, struct pm_damage_list *damage)
  * as another program or on another host. Ranks on many hosts, one after the other or not, are one
  * run. 0 or -ENOMEM.
  */
-static int find_runs(struct hpcrun_folder *folder, const struct hpcrun_who *who,
+static int find_runs(struct hpcrun_folder *folder, const struct hpcrun_thread_list *thread_list,
 	struct hpcrun_claim *claims, struct pm_damage_list *damage, uint32_t *ret_n)
 {
 	size_t n = folder->n;
 	struct finding f = {.folder = folder,
-		.who = who,
+		.thread_list = thread_list,
 		.claims = claims,
 		.n = folder->n,
 		.of = calloc(n + 1, sizeof(*f.of)),
@@ -576,7 +576,7 @@ struct result {
 
 struct reading {
 	struct hpcrun_folder *folder;
-	struct hpcrun_who *who;
+	struct hpcrun_thread_list *thread_list;
 	struct pm_thread *threads;
 	struct hpcrun_claim *claims;
 };
@@ -716,10 +716,10 @@ static int take_result(void *context, uint32_t i, void *result)
 	struct reading *reading = context;
 	const struct result *from = result;
 	const struct hpcrun_source *source = &reading->folder->sources[i];
-	reading->who->items[i] = from->thread;
+	reading->thread_list->items[i] = from->thread;
 	reading->claims[i] = from->claim;
-	reading->who->may_have_gpu |= from->gpu;
-	reading->who->may_have_times |= from->times;
+	reading->thread_list->may_have_gpu |= from->gpu;
+	reading->thread_list->may_have_times |= from->times;
 	reading->threads[i] = (struct pm_thread){.id = i + 1,
 		.has_trace = from->thread.has_trace,
 		.n_samples = from->thread.trace.n,
@@ -734,24 +734,27 @@ static int read_all(struct reading *reading, uint32_t n)
 		.make = make_result,
 		.take = take_result,
 		.context = reading};
-	struct hpcrun_who *who = reading->who;
-	if (!who->items || !reading->threads || !reading->claims)
+	struct hpcrun_thread_list *thread_list = reading->thread_list;
+	if (!thread_list->items || !reading->threads || !reading->claims)
 		return -ENOMEM;
 	int r = pm_pipeline_run(&pipeline);
-	who->threads = (struct pm_threads){.n = n, .threads = reading->threads, .has_files = true};
+	thread_list->threads =
+		(struct pm_threads){.n = n, .threads = reading->threads, .has_files = true};
 	if (r == 0)
-		r = find_runs(reading->folder, who, reading->claims, &who->damage, &who->n_runs);
+		r = find_runs(reading->folder, thread_list, reading->claims, &thread_list->damage,
+			&thread_list->n_runs);
 	if (r == 0)
-		r = hpcrun_identities_settle(
-			reading->claims, n, reading->threads, &who->arena, &who->threads);
+		r = hpcrun_identities_resolve(reading->claims, n, reading->threads,
+			&thread_list->arena, &thread_list->threads);
 	return r;
 }
 
-int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct pm_error *err)
+int hpcrun_thread_list_read(
+	struct hpcrun_thread_list *ret, struct hpcrun_folder *folder, struct pm_error *err)
 {
-	struct reading reading = {.folder = folder, .who = ret};
+	struct reading reading = {.folder = folder, .thread_list = ret};
 	size_t n = folder->n;
-	*ret = (struct hpcrun_who){
+	*ret = (struct hpcrun_thread_list){
 		.items = calloc(n, sizeof(*ret->items)), .damage = PM_DAMAGE_LIST_INIT};
 	reading.threads = pm_arena_array(&ret->arena, n, sizeof(*reading.threads));
 	reading.claims = calloc(n, sizeof(*reading.claims));
@@ -759,15 +762,15 @@ int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct
 	free(reading.claims);
 	if (r == 0 && !ret->damage.no_memory)
 		return 0;
-	hpcrun_who_done(ret);
+	hpcrun_thread_list_done(ret);
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for %zu threads", n);
 }
 
-void hpcrun_who_done(struct hpcrun_who *w)
+void hpcrun_thread_list_done(struct hpcrun_thread_list *w)
 {
 	if (w->items)
 		pm_damage_done(&w->damage);
 	free(w->items);
 	pm_arena_done(&w->arena);
-	*w = (struct hpcrun_who){.items = NULL};
+	*w = (struct hpcrun_thread_list){.items = NULL};
 }

@@ -284,16 +284,16 @@ static void finder_done(struct finder *f)
 
 /* ==== a whole file ==== */
 
-/* An epoch being read: its position in the harvest's lists, and the index of its nodes. */
+/* An epoch being read: its position in the file tree's lists, and the index of its nodes. */
 struct epoch {
 	const struct hpcrun_epoch *stored;
 	struct hpcrun_shape shape;
-	uint32_t *index; /* position in the file → index in the harvest */
+	uint32_t *index; /* position in the file → index in the file tree */
 	size_t first_module, first_metric;
 };
 
-struct harvester {
-	struct hpcrun_harvest *harvest;
+struct file_reading {
+	struct hpcrun_file_tree *file_tree;
 	const struct hpcrun_profile *profile;
 	const struct hpcrun_report *report;
 	struct epoch *epochs; /* profile->n_epochs */
@@ -301,7 +301,7 @@ struct harvester {
 
 /* ---- names ---- */
 
-static int keep_modules(struct hpcrun_harvest *h, const struct hpcrun_modules *modules)
+static int keep_modules(struct hpcrun_file_tree *h, const struct hpcrun_modules *modules)
 {
 	for (size_t i = 0; i < modules->n; i++) {
 		struct pm_bytes name = pm_arena_copy(&h->arena, modules->items[i].name);
@@ -313,12 +313,12 @@ static int keep_modules(struct hpcrun_harvest *h, const struct hpcrun_modules *m
 	return 0;
 }
 
-static int keep_metrics(const struct harvester *s, const struct hpcrun_metrics *metrics)
+static int keep_metrics(const struct file_reading *s, const struct hpcrun_metrics *metrics)
 {
-	struct hpcrun_harvest *h = s->harvest;
+	struct hpcrun_file_tree *h = s->file_tree;
 	bool lost = false;
 	for (size_t i = 0; i < metrics->n; i++) {
-		struct hpcrun_crop_metric metric;
+		struct hpcrun_file_metric metric;
 		/* Names may take more memory in formulas than in the file. */
 		bool with_formula = h->n_formulas < HPCRUN_MOST_DERIVED;
 		if (!with_formula && !lost && metrics->items[i].formula.len) {
@@ -339,7 +339,7 @@ static int keep_metrics(const struct harvester *s, const struct hpcrun_metrics *
 
 /* ---- nodes ---- */
 
-static void report_node(const struct harvester *s, const struct epoch *e, uint32_t place,
+static void report_node(const struct file_reading *s, const struct epoch *e, uint32_t place,
 	const struct hpcrun_node *node, const char *what)
 {
 	const struct hpcrun_nodes *nodes = &e->stored->nodes;
@@ -348,8 +348,8 @@ static void report_node(const struct harvester *s, const struct epoch *e, uint32
 }
 
 /* The position of the node, and what is wrong with it. */
-static void locate(const struct harvester *s, const struct epoch *e, uint32_t place,
-	const struct finder *finder, struct hpcrun_crop_node *ret)
+static void locate(const struct file_reading *s, const struct epoch *e, uint32_t place,
+	const struct finder *finder, struct hpcrun_file_node *ret)
 {
 	struct hpcrun_node node;
 	hpcrun_node_decode(&e->stored->nodes, place, &node);
@@ -373,9 +373,9 @@ static void locate(const struct harvester *s, const struct epoch *e, uint32_t pl
 		report_node(s, e, place, &node, "has no parent and is not a root");
 }
 
-static int keep_nodes(const struct harvester *s, struct epoch *e, const struct finder *finder)
+static int keep_nodes(const struct file_reading *s, struct epoch *e, const struct finder *finder)
 {
-	struct hpcrun_harvest *h = s->harvest;
+	struct hpcrun_file_tree *h = s->file_tree;
 	size_t n = h->n_nodes + e->shape.n;
 	if (n > PM_LIMIT_ITEMS ||
 		(n > 0 && pm_list_room(&h->nodes, n - 1, &h->nodes_room, sizeof(*h->nodes)) < 0))
@@ -384,8 +384,8 @@ static int keep_nodes(const struct harvester *s, struct epoch *e, const struct f
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
-		struct hpcrun_crop_node *node = &h->nodes[h->n_nodes];
-		*node = (struct hpcrun_crop_node){
+		struct hpcrun_file_node *node = &h->nodes[h->n_nodes];
+		*node = (struct hpcrun_file_node){
 			.parent = parent == UINT32_MAX ? UINT32_MAX : e->index[parent],
 			.number = e->shape.number[place]};
 		locate(s, e, place, finder, node);
@@ -394,12 +394,12 @@ static int keep_nodes(const struct harvester *s, struct epoch *e, const struct f
 	return 0;
 }
 
-static int keep_epoch(const struct harvester *s, struct epoch *e)
+static int keep_epoch(const struct file_reading *s, struct epoch *e)
 {
 	struct finder finder = {.modules = NULL};
-	e->first_module = s->harvest->n_modules;
-	e->first_metric = s->harvest->n_metrics;
-	int r = keep_modules(s->harvest, &e->stored->modules);
+	e->first_module = s->file_tree->n_modules;
+	e->first_metric = s->file_tree->n_metrics;
+	int r = keep_modules(s->file_tree, &e->stored->modules);
 	if (r == 0)
 		r = keep_metrics(s, &e->stored->metrics);
 	if (r == 0)
@@ -416,7 +416,7 @@ static int keep_epoch(const struct harvester *s, struct epoch *e)
 
 /* ---- values ---- */
 
-/* The node's index in the harvest, or UINT32_MAX. */
+/* The node's index in the file tree, or UINT32_MAX. */
 static uint32_t node_of(const struct epoch *e, const struct hpcrun_value *v)
 {
 	if (v->node != UINT64_MAX)
@@ -425,11 +425,11 @@ static uint32_t node_of(const struct epoch *e, const struct hpcrun_value *v)
 	return place != UINT32_MAX ? e->index[place] : UINT32_MAX;
 }
 
-static int keep_value(const struct harvester *s, const struct hpcrun_value *v)
+static int keep_value(const struct file_reading *s, const struct hpcrun_value *v)
 {
-	struct hpcrun_harvest *h = s->harvest;
+	struct hpcrun_file_tree *h = s->file_tree;
 	const struct epoch *e = &s->epochs[v->epoch];
-	struct hpcrun_crop_value value = {.bits = v->bits,
+	struct hpcrun_file_value value = {.bits = v->bits,
 		.node = node_of(e, v),
 		.metric = (uint32_t)(e->first_metric + v->metric)};
 	const struct hpcrun_metric *metric = hpcrun_value_metric(s->profile, v);
@@ -447,7 +447,7 @@ static int keep_value(const struct harvester *s, const struct hpcrun_value *v)
 	return 0;
 }
 
-static int keep_values(const struct harvester *s)
+static int keep_values(const struct file_reading *s)
 {
 	struct hpcrun_values v = hpcrun_values_from(s->profile, 0);
 	struct hpcrun_value value;
@@ -460,7 +460,7 @@ static int keep_values(const struct harvester *s)
 
 /* ---- the whole ---- */
 
-static int keep_all(struct harvester *s)
+static int keep_all(struct file_reading *s)
 {
 	size_t n = s->profile->n_epochs;
 	int r = 0;
@@ -481,13 +481,13 @@ static int keep_all(struct harvester *s)
 	return r;
 }
 
-int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder,
+int hpcrun_file_tree_read(struct hpcrun_file_tree *ret, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, struct pm_damage_list *damage)
 {
-	*ret = (struct hpcrun_harvest){.n_nodes = 0};
+	*ret = (struct hpcrun_file_tree){.n_nodes = 0};
 	struct hpcrun_report report = {.list = damage, .file = file->name};
 	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
-	struct harvester s = {.harvest = ret, .profile = &p, .report = &report};
+	struct file_reading s = {.file_tree = ret, .profile = &p, .report = &report};
 	struct pm_input in = {.name = NULL};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int r = hpcrun_file_open(folder, file, &in, &err);
@@ -504,12 +504,12 @@ int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder
 	return r == -ENOMEM ? r : 0;
 }
 
-void hpcrun_harvest_done(struct hpcrun_harvest *h)
+void hpcrun_file_tree_done(struct hpcrun_file_tree *h)
 {
 	free(h->nodes);
 	free(h->values);
 	free(h->metrics);
 	free(h->modules);
 	pm_arena_done(&h->arena);
-	*h = (struct hpcrun_harvest){.n_nodes = 0};
+	*h = (struct hpcrun_file_tree){.n_nodes = 0};
 }
