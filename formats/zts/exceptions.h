@@ -41,9 +41,9 @@ struct zts_added {
  */
 static inline bool zts_earlier(const struct zts_added *all, uint32_t a, uint32_t b)
 {
-	const struct zts_added *x = &all[a], *y = &all[b];
 	if (!all || a == b)
 		return a < b;
+	const struct zts_added *x = &all[a], *y = &all[b];
 	if (x->timestamp_ns != y->timestamp_ns)
 		return x->timestamp_ns < y->timestamp_ns;
 	if (x->store != y->store)

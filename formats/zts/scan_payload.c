@@ -47,8 +47,8 @@ static void begin_adding(struct scanner *s, const struct zts_scan_source *from)
 	size_t end = PM_LOWER_BOUND(i, first, n, is_before(&items[i], store, offset + 1));
 	s->adder = &sums->items[from->adder];
 	s->part = (struct zts_part){.store = store, .chunk = s->chunk, .data_offset = offset};
-	s->claim = items + first;
-	s->last = items + end;
+	s->claim = n ? items + first : NULL;
+	s->last = n ? items + end : NULL;
 	s->is_blank = of_store == n || items[of_store].store != store;
 }
 
