@@ -755,9 +755,9 @@ void pm_rec_costs(struct pm_recording *r, uint32_t thread, uint32_t context, boo
 	for (size_t i = 0; i < n; i++) {
 		uint32_t of = amounts[i].quantity, quantity = through ? pm_rec_through(of) : of;
 		uint32_t next = r->last_cell + 1; /* where it was the last time; 0 at first */
-		struct pm_rec_cell *cell = &r->cells[next];
+		struct pm_rec_cell *cell = next < r->n_cells ? &r->cells[next] : NULL;
 		__int128 sum;
-		if (next < r->n_cells && cell->quantity == quantity && cell->context == context &&
+		if (cell && cell->quantity == quantity && cell->context == context &&
 			cell->thread == thread && !r->quantities[of].real &&
 			r->quantities[of].decimals == 0 && r->n_waiting == 0 && r->failed == 0 &&
 			!__builtin_add_overflow(cell->i,
