@@ -45,7 +45,7 @@ static int find_entry(struct filling *l)
 {
 	const struct pmfs_filter *f = l->f;
 	struct pm_bytes text = f->pattern.rest;
-	char name[PMFS_PATTERN_SIZE];
+	char name[PM_GLOB_SIZE];
 	size_t base = text.len;
 	unsigned long number = 0;
 	/* Behind `name:` is a glob. */

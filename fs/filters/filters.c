@@ -141,7 +141,7 @@ int pmfs_filters_find(struct pmfs_filters *f, enum pmfs_filter_kind kind, uint32
 
 struct item {
 	struct found head;
-	char pattern[PMFS_PATTERN_SIZE];
+	char pattern[PM_GLOB_SIZE];
 };
 
 static struct pmfs_filters *filters_of(const struct pm_collection *c)

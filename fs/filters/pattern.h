@@ -7,8 +7,6 @@
 
 #include "formats/common/glob.h"
 
-enum { PMFS_PATTERN_SIZE = PM_GLOB_SIZE };
-
 /* What of a frame a pattern is about. */
 enum pmfs_pattern_of {
 	PMFS_PATTERN_NAME,

@@ -94,23 +94,23 @@ static void test_prefixes(void **state)
 
 static void test_names_that_are_no_patterns(void **state)
 {
-	char longest[PMFS_PATTERN_SIZE + 1];
+	char longest[PM_GLOB_SIZE + 1];
 	struct pmfs_pattern p;
 	(void)state;
 	memset(longest, '*', sizeof(longest));
 	assert_false(pmfs_pattern_read(&p, pm_bytes_of("")));
 	assert_false(pmfs_pattern_read(&p, pm_bytes_of(".git")));
-	assert_false(pmfs_pattern_read(
-		&p, (struct pm_bytes){(const uint8_t *)longest, PMFS_PATTERN_SIZE}));
+	assert_false(
+		pmfs_pattern_read(&p, (struct pm_bytes){(const uint8_t *)longest, PM_GLOB_SIZE}));
 	assert_true(pmfs_pattern_read(
-		&p, (struct pm_bytes){(const uint8_t *)longest, PMFS_PATTERN_SIZE - 1}));
+		&p, (struct pm_bytes){(const uint8_t *)longest, PM_GLOB_SIZE - 1}));
 	assert_true(pmfs_pattern_has_name(&p, pm_bytes_of("anything")));
 }
 
 /* Backtracking over each `*` would take longer than this machine will last. */
 static void test_many_stars(void **state)
 {
-	char pattern[PMFS_PATTERN_SIZE], name[4000];
+	char pattern[PM_GLOB_SIZE], name[4000];
 	struct pmfs_pattern p;
 	(void)state;
 	for (size_t i = 0; i + 2 < sizeof(pattern); i += 2)
