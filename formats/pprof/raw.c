@@ -132,8 +132,11 @@ static int start(struct pm_rows *rows, struct pm_error *err)
 	c->label = spot->label;
 	for (uint64_t at; (at = pm_inflate_status(c->in).out) < spot->offset;) {
 		size_t n = pm_inflate_peek(c->in, 1).len;
-		if (n == 0 || pm_work_cancelled())
-			return pm_error_plain(err, n == 0 ? -EIO : -ENOMEM);
+		if (pm_work_cancelled() || pm_inflate_status(c->in).state == PM_INFLATE_FAILED)
+			return pm_error_plain(err, -ENOMEM);
+		if (n == 0)
+			return pm_error_set(
+				err, -EIO, NULL, at, "the samples that were here before are gone");
 		pm_inflate_consume(c->in, n < spot->offset - at ? n : (size_t)(spot->offset - at));
 	}
 	return 0;
