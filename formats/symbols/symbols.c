@@ -192,7 +192,8 @@ static int read_kernel(struct sym_names *s, const struct sym_module *of, struct 
 	struct sym_times times;
 	uint64_t linked;
 	if (!of->build_id.len) {
-		search->why = "the build id of the kernel was not recorded";
+		search->why = "the build id of the kernel was not recorded: perf record -z and -B "
+			      "leave it out, --buildid-mmap records it";
 		return 0;
 	}
 	const char *why = "another kernel is running, and there is no copy of its symbols";
