@@ -94,14 +94,17 @@ struct cg_file {
 	uint32_t top;  /* context of the current function; PM_REC_NONE: not needed so far */
 	uint32_t site; /* that with the current file; PM_NONE: not needed so far */
 	uint32_t thread;
-	struct pm_bytes creator, summary;
+	struct pm_bytes creator;
+	/* summary:, of the file or, if there are several, of parts; the one that is no sum. */
+	struct pm_bytes summary, part_summary, lie;
+	size_t n_summaries;
 	bool has_version, has_caches; /* version:, desc: I1 cache: */
 	/* What is wrong, and where first; said once, at the end. */
 	struct cg_fault {
 		size_t n;
 		uint64_t first;
 	} malformed, nameless, unended, lies;
-	bool ends_early, summary_lies;
+	bool ends_early;
 };
 
 /* A line of a function, or a function that is called from a line or from nowhere. */

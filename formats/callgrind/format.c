@@ -123,14 +123,15 @@ static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
 	if (cachegrind && c->at.summary.len == 0 && c->at.has_caches)
 		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
 			"the file ends without summary:, so it was cut off");
-	else if (cachegrind && c->at.has_caches && c->at.summary_lies)
+	else if (cachegrind && c->at.has_caches && c->at.lie.len > 0)
 		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"summary: is not the sum of the cost lines, which is shown");
-	else if (c->at.summary_lies)
+	else if (c->at.lie.len > 0)
 		pm_rec_remark(c->r,
-			"The summary of the file, %.*s, is not the sum of its cost lines; the "
+			"The summary of the %s, %.*s, is not the sum of its cost lines; the "
 			"wholes shown are that sum.",
-			(int)c->at.summary.len, (const char *)c->at.summary.p);
+			c->at.n_summaries > 1 ? "part" : "file", (int)c->at.lie.len,
+			(const char *)c->at.lie.p);
 	if (was_no_tree)
 		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"is by Xdebug, but its blocks are no calls in the order of their returns: "
@@ -150,7 +151,7 @@ static void say_facts(struct cg_reader *c)
 		pm_rec_fact(c->r, "pid", pm_cell_u64(first->pid));
 	if (c->n_parts > 1)
 		pm_rec_fact(c->r, "parts", pm_cell_u64(c->n_parts));
-	if (c->at.summary.len && pm_rec_file_number(c->r) == 0)
+	if (c->at.n_summaries == 1 && pm_rec_file_number(c->r) == 0)
 		pm_rec_fact(c->r, "summary_as_stored", pm_cell_text(c->at.summary));
 	if (!c->by_blocks && c->calls != PM_REC_NONE)
 		pm_rec_remark(c->r,

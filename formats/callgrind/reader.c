@@ -589,6 +589,14 @@ static void take_totals(struct cg_reader *c, struct pm_bytes text)
 		cg_add_fault(c, &c->at.lies);
 }
 
+static void end_part(struct cg_reader *c)
+{
+	if (!agrees(c, c->own, c->at.part_summary))
+		c->at.lie = c->at.part_summary;
+	c->at.part_summary = (struct pm_bytes){NULL, 0};
+	cg_end_sums(c);
+}
+
 static void begin_part(struct cg_reader *c)
 {
 	if (c->n_parts >= PM_LIMIT_ITEMS ||
@@ -600,7 +608,7 @@ static void begin_part(struct cg_reader *c)
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
 	c->at.thread = PM_REC_NONE;
 	c->at.in_body = false;
-	cg_end_sums(c);
+	end_part(c);
 }
 
 static void take_creator(struct cg_reader *c, struct pm_bytes text)
@@ -669,7 +677,10 @@ static void take_key(struct cg_reader *c, enum key key, struct pm_bytes text)
 	case EVENT: cg_take_sum(c, text); return;
 	case EVENTS: cg_take_events(c, text); return;
 	case POSITIONS: take_order(c, text); return;
-	case SUMMARY: c->at.summary = pm_rec_copy(c->r, text); return;
+	case SUMMARY:
+		c->at.summary = c->at.part_summary = pm_rec_copy(c->r, text);
+		c->at.n_summaries++;
+		return;
 	case TOTALS: take_totals(c, text); return;
 	case THREAD: take_thread(c, text, part); return;
 	case N_KEYS:
@@ -829,7 +840,10 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 		take_line(c, line);
 	}
 	block_ends(c);
-	cg_end_sums(c);
-	c->at.summary_lies = c->at.summary.len > 0 && !agrees(c, c->all, c->at.summary);
+	end_part(c);
+	/* Alone, it is of the file. */
+	if (c->at.n_summaries == 1)
+		c->at.lie = agrees(c, c->all, c->at.summary) ? (struct pm_bytes){NULL, 0}
+							     : c->at.summary;
 	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
 }

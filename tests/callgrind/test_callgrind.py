@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import re
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,15 @@ fn=f
         check("compared beyond 2^53", rows(done, "ir_excl_base", "ir_excl", "ir_excl_diff"), [f"{first} {second} {second - first}"])
 
 
+def summaries():
+    """Each of several summaries is of its part; a single one is of the file."""
+    part = "# callgrind format\npid: 3\npart: {}\nevents: Ir\n{}fn=f\n1 {}\n"
+    for texts, said in ((("summary: 5\n", "summary: 7\n"), []), (("summary: 5\n", "summary: 8\n"), ["part, 8,"]),
+                        (("summary: 12\n", ""), []), (("", "summary: 7\n"), ["file, 7,"])):
+        (summary,) = run(part.format(1, texts[0], 5) + part.format(2, texts[1], 7), "summary.txt")
+        check(texts, re.findall("The summary of the (.*?) is not", " ".join(summary.stdout.split())), said)
+
+
 def parts():
     """Parts have events of their own, and threads; totals are compared."""
     functions, threads, raw, damaged = run("""# callgrind format
@@ -373,7 +383,7 @@ def folder_of_threads():
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
 
 
-for case in (graph, files_and_names, numbers, shapes, exact, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
+for case in (graph, files_and_names, numbers, shapes, exact, summaries, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)
