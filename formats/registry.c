@@ -4,6 +4,8 @@
 #include "profmount/format.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +15,9 @@
 #include "formats/common/cache.h"
 #include "formats/common/folder.h"
 #include "formats/common/inflate.h"
+#include "formats/common/map.h"
 #include "formats/common/textlines.h"
+#include "profmount/limits.h"
 
 /* ZSTD_BLOCK: what the first 128 KiB of a zstd stream are compressed to at most. */
 enum { HEAD = 4096, ZSTD_BLOCK = 132 * 1024 };
@@ -117,7 +121,7 @@ static int refuse_empty(const char *path, struct pm_error *err)
 	return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 		has_parts
 			? "is empty: what was measured is beside it, in %s-01 and so on, a file for "
-			  "each thread; mount one of them, or a folder with nothing else"
+			  "each thread; mount one of them, or the folder"
 			: "is empty: the run ended before anything was written",
 		pm_path_name(path));
 }
@@ -164,12 +168,104 @@ static int candidate_open(
 	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 }
 
+/* Parts of a run: the folder of the first one is the candidate. */
+static int files_open(const char *path, const struct pm_open_options *options,
+	struct pm_candidate *c, struct pm_error *err)
+{
+	struct stat st;
+	int fd = pm_folder_around(path);
+	if (fd < 0 || fstatat(fd, options->files[0], &st, 0) < 0) {
+		int code = errno;
+		if (fd >= 0)
+			close(fd);
+		return pm_error_set(err, code == ENOENT ? -ENOENT : -EIO, path, PM_NO_OFFSET,
+			"cannot be opened: %s", strerror(code));
+	}
+	*c = (struct pm_candidate){.path = path,
+		.fd = fd,
+		.folder = true,
+		.mtime_ns = pm_time_ns(st.st_mtim),
+		.files = options->files,
+		.n_files = options->n_files};
+	return 0;
+}
+
 static const struct pm_format *format_by_name(const char *name)
 {
 	for (size_t i = 0; pm_formats[i]; i++)
 		if (strcmp(pm_formats[i]->name, name) == 0)
 			return pm_formats[i];
 	return NULL;
+}
+
+/* ---- runs of several files ---- */
+
+enum { IGNORED_MAX = 512 /* files of a folder before the first part of a run */ };
+
+/* While the files of a folder are listed, which are to be the parts of one run. */
+struct listing {
+	const struct pm_format *format;
+	uint64_t run;
+	struct pm_map members;
+	unsigned ignored;
+	char other[NAME_MAX + 1]; /* the file that is not of that run */
+};
+
+static int is_part(void *context, int folder, const char *name)
+{
+	struct listing *l = context;
+	struct pm_run_file part = {.run = 0};
+	bool first = l->members.n == 0, fresh = true;
+	int is = l->format->run_file(folder, name, &part);
+	if (is > 0 && !pm_map_put(&l->members, part.member, 1, &fresh))
+		is = -ENOMEM;
+	else if ((is > 0 && (!fresh || (!first && part.run != l->run))) ||
+		(is == 0 && first && ++l->ignored == IGNORED_MAX))
+		is = -1;
+	if (is > 0)
+		l->run = part.run;
+	if (is == -1)
+		snprintf(l->other, sizeof(l->other), "%s", name);
+	return is;
+}
+
+/*
+ * The files of a folder, if all are of one run of the format. 0, -EINVAL with the reason if they
+ * are not, or the code of what failed.
+ */
+static int list_parts(const struct pm_candidate *c, const struct pm_format *format,
+	struct pm_names *ret, struct pm_error *err)
+{
+	struct listing l = {.format = format};
+	int r = pm_folder_names(c->fd, is_part, &l, PM_LIMIT_RUNS, ret);
+	pm_map_done(&l.members);
+	if (r < 0)
+		return pm_error_set(err, r == -ENOMEM ? r : -EIO, c->path, PM_NO_OFFSET,
+			"cannot be listed: %s", strerror(-r));
+	if (ret->n > 0 && ret->others)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is not one run: %s and %s are not parts of the same; give one of them, or "
+			"several to compare them",
+			ret->items[0], l.other);
+	if (ret->n == 0)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"contains no profile of format %s", format->name);
+	return 0;
+}
+
+/* What a format says of the candidate; of a folder that cannot be listed, opening it says why. */
+static int probe(const struct pm_candidate *c, const struct pm_format *format)
+{
+	if (!c->folder || !format->run_file)
+		return format->probe(c);
+	struct pm_names files = {.n = 0};
+	struct pm_candidate with = *c;
+	int r = list_parts(c, format, &files, NULL);
+	with.files = (const char *const *)files.items;
+	with.n_files = files.n;
+	int sure = r == 0 ? format->probe(&with) : r == -EINVAL ? PM_PROBE_NO : PM_PROBE_UNNAMED;
+	pm_names_done(&files);
+	return sure;
 }
 
 /* The next of the formats that may be tried, best first, of those below `*below`; NULL: no more. */
@@ -180,7 +276,7 @@ static const struct pm_format *next_by_probe(
 	int most = PM_PROBE_IF_ASKED;
 	size_t place = 0;
 	for (size_t i = 0; pm_formats[i]; i++) {
-		int sure = pm_formats[i]->probe(c);
+		int sure = probe(c, pm_formats[i]);
 		bool tried = sure > *below || (sure == *below && i <= *after);
 		if (sure > most && !tried) {
 			most = sure;
@@ -219,10 +315,21 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	}
 	uint64_t before = now_ns();
-	int r = with.values && !format->takes_values
-		? pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			  "is of format %s, whose calls have no fields for -o values", format->name)
-		: format->open(c, &with, &o->profile, err);
+	struct pm_names files = {.n = 0};
+	struct pm_candidate listed = *c;
+	int r = 0;
+	if (with.values && !format->takes_values)
+		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is of format %s, whose calls have no fields for -o values", format->name);
+	else if (c->folder && format->run_file && c->n_files == 0)
+		r = list_parts(c, format, &files, err);
+	if (files.n > 0) {
+		listed.files = (const char *const *)files.items;
+		listed.n_files = files.n;
+	}
+	if (r == 0)
+		r = format->open(&listed, &with, &o->profile, err);
+	pm_names_done(&files);
 	if (r < 0) {
 		opened_free(o);
 		return r;
@@ -349,7 +456,8 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 	if (name && !(format = format_by_name(name)))
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"no format is named %s (see --formats)", name);
-	int r = candidate_open(path, &c, &heads, err);
+	int r = options && options->n_files > 0 ? files_open(path, options, &c, err)
+						: candidate_open(path, &c, &heads, err);
 	if (r < 0)
 		return r;
 	r = format ? opened_new(&c, format, options, ret, err)
@@ -358,7 +466,7 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 	return r;
 }
 
-int pm_profile_probe(const char *path)
+int pm_profile_probe(const char *path, struct pm_run_file *part)
 {
 	struct heads heads;
 	struct pm_candidate c = {.fd = -1};
@@ -368,6 +476,13 @@ int pm_profile_probe(const char *path)
 		return 0;
 	const struct pm_format *format = next_by_probe(&c, &sure, &after);
 	close(c.fd);
+	if (part && format && format->run_file && !c.folder) {
+		int folder = pm_folder_around(path);
+		bool is = folder >= 0 && format->run_file(folder, pm_path_name(path), part) > 0;
+		part->format = is ? format->name : NULL;
+		if (folder >= 0)
+			close(folder);
+	}
 	return format && sure > PM_PROBE_UNNAMED ? sure : 0;
 }
 

@@ -196,7 +196,7 @@ static bool is_folder_of_runs(const struct pmfs_options *o, const char *path)
 {
 	struct stat st;
 	return !o->format && stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-		pm_profile_probe(path) == 0;
+		pm_profile_probe(path, NULL) == 0;
 }
 
 int pmfs_open_sources(const struct pmfs_options *o, const struct pmfs_source_paths *paths,

@@ -43,7 +43,9 @@ struct pm_reader {
 };
 
 /*
- * pm_format.open and close of a format over the builder. Sources up to PM_LIMIT_READ_AT_OPENING are
+ * pm_format.open and close of a format over the builder. Of a folder, each of the candidate's files
+ * is read by one call of `read`, in this order, into one recording; pm_rec_stream, pm_rec_file and
+ * so on are of the file that is read. Sources up to PM_LIMIT_READ_AT_OPENING are
  * read at once, so that one that is refused is not mounted; others in the background, and by the
  * first request that needs them.
  */
@@ -51,23 +53,12 @@ int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err);
 void pm_rec_close(struct pm_profile *p);
 
-/*
- * pm_format.probe of a folder whose files are one source: `listed` is what pm_folder_names returned
- * for those names, which are freed. There have to be several, and no others; a folder that could
- * not be listed is left to opening it.
- */
-int pm_rec_probe_files(int listed, struct pm_names *names);
-
 /* What else a source is opened with; zeroed = nothing. */
 struct pm_rec_with {
 	/* Of the format's own, what pm_rec_own returns while it is read; `done` frees it with the
 	   profile, and on failure. */
 	void *own;
 	void (*done)(void *own);
-	/* Files of a folder, the candidate: each is read by one call of `read`, in this order, into
-	   one recording. pm_rec_stream, pm_rec_file and so on are of the file that is read. */
-	const char *const *names;
-	size_t n_names;
 };
 
 int pm_rec_open_with(const struct pm_reader *reader, const struct pm_candidate *c,

@@ -361,13 +361,6 @@ static struct pm_rec_opened *opened_new(const struct pm_reader *reader,
 }
 
 /* The files after the first one, which do not grow. */
-int pm_rec_probe_files(int listed, struct pm_names *names)
-{
-	bool good = names->n > 1 && !names->others;
-	pm_names_done(names);
-	return listed < 0 ? PM_PROBE_IF_ASKED + 1 : good ? PM_PROBE_CERTAIN : PM_PROBE_NO;
-}
-
 static int open_others(struct pm_rec_opened *o, int folder, const char *const *names, size_t n,
 	struct pm_error *err)
 {
@@ -387,20 +380,20 @@ int pm_rec_open_with(const struct pm_reader *reader, const struct pm_candidate *
 	struct pm_rec_opened *o = opened_new(reader, options, with->own, with->done, ret);
 	const char *name = pm_path_name(c->path);
 	int r = o ? 0 : -ENOMEM, first = -1;
-	if (r == 0 && with->n_names > 0) {
+	if (r == 0 && c->n_files > 0) {
 		if (!(o->path = strdup(c->path)))
 			r = -ENOMEM;
 		else
 			o->title = pm_bytes_of(pm_path_name(o->path));
-		name = with->names[0];
+		name = c->files[0];
 		first = openat(c->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	}
 	if (r == 0)
-		r = open_input(o, with->n_names > 0 ? first : c->fd, name, err);
+		r = open_input(o, c->n_files > 0 ? first : c->fd, name, err);
 	if (first >= 0)
 		close(first);
-	if (r == 0 && with->n_names > 0)
-		r = open_others(o, c->fd, with->names, with->n_names, err);
+	if (r == 0 && c->n_files > 0)
+		r = open_others(o, c->fd, c->files, c->n_files, err);
 	if (r == 0) {
 		ret->layout = reader->layout;
 		ret->title = o->title.len ? o->title : pm_bytes_of(o->input.name);

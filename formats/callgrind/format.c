@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "formats/callgrind/callgrind.h"
-#include "formats/common/folder.h"
 #include "profmount/limits.h"
 
 /* ---- raw/ ---- */
@@ -206,17 +205,6 @@ static bool begins_with(struct pm_bytes line, const char *s)
 
 enum { HEAD = 4096 /* bytes of a file in which its first headers are */ };
 
-/*
- * Parts and threads of one run have the number and the command of its process, and each is there
- * once: in containers, processes of different runs have the same numbers.
- */
-struct process {
-	bool known;
-	uint64_t pid;
-	char command[HEAD];
-	struct pm_map parts; /* by part and thread */
-};
-
 /* The value of a header, with the rest of the head; NULL if it is not there. */
 static const char *header_of(const char *head, const char *key)
 {
@@ -229,33 +217,47 @@ static uint64_t number_of(const char *value)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* Whether the part of this head is of the process, and none that was there before: 1, -1; -ENOMEM.
- */
-static int takes_part(struct process *p, const char *head)
+/* Takes `N` from the end of a name, with `mark` before it. */
+static void cut_number(struct pm_bytes *name, char mark, uint64_t number)
 {
-	const char *pid = header_of(head, "\npid: "), *command = header_of(head, "\ncmd: ");
-	const char *part = header_of(head, "\npart: "), *thread = header_of(head, "\nthread: ");
-	size_t n = command ? strcspn(command, "\n") : 0;
-	bool fresh = true;
-	if (strncmp(head, "# callgrind format", 18) != 0 || !pid)
-		return -1;
-	if (!p->known) {
-		p->known = true;
-		p->pid = number_of(pid);
-		memcpy(p->command, n ? command : "", n);
-		p->command[n] = '\0';
+	size_t n = name->len;
+	uint64_t found = 0, ten = 1;
+	for (; n > 0 && name->len - n < 18 && name->p[n - 1] >= '0' && name->p[n - 1] <= '9'; n--) {
+		found += ten * (name->p[n - 1] - '0');
+		ten *= 10;
 	}
-	if (number_of(pid) != p->pid || strlen(p->command) != n ||
-		(n && memcmp(p->command, command, n) != 0))
-		return -1;
-	uint64_t key = number_of(part) << 32 | (uint32_t)number_of(thread);
-	if ((part || thread) && !pm_map_put(&p->parts, key, 1, &fresh))
-		return -ENOMEM;
-	return fresh ? 1 : -1;
+	if (n > 1 && n < name->len && name->p[n - 1] == mark && found == number)
+		name->len = n - 1;
 }
 
-/* Whether a file of a folder is of the process; empty ones are left by --separate-threads. */
-static int is_of_process(void *context, int folder, const char *name)
+/*
+ * Parts and threads of one run have the number and the command of its process, and each is there
+ * once: in containers, processes of different runs have the same numbers. Their names are
+ * X.PART-THREAD, and X for the last part. Valgrind leaves X empty where threads are separated.
+ */
+static int part_of_head(const char *head, struct pm_bytes name, struct pm_run_file *ret)
+{
+	const char *pid = header_of(head, "\npid: "), *command = header_of(head, "\ncmd: ");
+	uint64_t part = number_of(header_of(head, "\npart: "));
+	uint64_t thread = number_of(header_of(head, "\nthread: "));
+	if (strncmp(head, "# callgrind format", 18) != 0 || !pid)
+		return -1;
+	cut_number(&name, '-', thread);
+	struct pm_bytes stem = name, without_pid;
+	cut_number(&stem, '.', part);
+	without_pid = stem;
+	cut_number(&without_pid, '.', number_of(pid));
+	if (part != number_of(pid) || without_pid.len < stem.len) /* else it may be X.PID */
+		name = stem;
+	ret->run = pm_hash_u64(pm_hash_bytes(name) ^ number_of(pid));
+	if (command)
+		ret->run ^= pm_hash_bytes(
+			(struct pm_bytes){(const uint8_t *)command, strcspn(command, "\n")});
+	ret->member = part << 32 | (uint32_t)thread;
+	return 1;
+}
+
+static int run_file(int folder, const char *name, struct pm_run_file *ret)
 {
 	char head[HEAD];
 	struct stat st;
@@ -268,25 +270,16 @@ static int is_of_process(void *context, int folder, const char *name)
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	head[n] = '\0';
-	return takes_part(context, head);
-}
-
-static int list_files(int folder, struct pm_names *ret)
-{
-	struct process p = {.known = false};
-	int r = pm_folder_names(folder, is_of_process, &p, PM_LIMIT_RUNS, ret);
-	pm_map_done(&p.parts);
-	return r;
+	return part_of_head(head, pm_bytes_of(name), ret);
 }
 
 static int probe(const struct pm_candidate *c)
 {
 	static const char *const names[] = {"positions:", "fl=", "fn=", "ob=", "fi="};
 	struct pm_bytes rest = c->text;
-	struct pm_names files = {.n = 0};
 	bool events = false, named = false;
 	if (c->folder)
-		return pm_rec_probe_files(list_files(c->fd, &files), &files);
+		return c->n_files > 1 ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 	if (begins_with(rest, "# callgrind format"))
 		return PM_PROBE_CERTAIN;
 	while (rest.len > 0) {
@@ -313,23 +306,11 @@ static void own_free(void *own)
 static int cg_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	struct pm_names names = {.n = 0};
-	int r = c->folder ? list_files(c->fd, &names) : 0;
-	if (r == 0 && c->folder && (names.n == 0 || names.others))
-		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"is no folder of the parts of one callgrind run (with one pid: and cmd:, "
-			"and each part: and thread: once)");
-	struct cg_reader *own = r == 0 ? calloc(1, sizeof(*own)) : NULL;
-	if (r == 0)
-		r = !own ? -ENOMEM
-			 : pm_rec_open_with(&reader, c, options,
-				   &(struct pm_rec_with){.own = own,
-					   .done = own_free,
-					   .names = (const char *const *)names.items,
-					   .n_names = names.n},
-				   ret, err);
-	pm_names_done(&names);
-	return pm_error_plain(err, r);
+	struct cg_reader *own = calloc(1, sizeof(*own));
+	if (!own)
+		return pm_error_plain(err, -ENOMEM);
+	return pm_rec_open_with(
+		&reader, c, options, &(struct pm_rec_with){.own = own, .done = own_free}, ret, err);
 }
 
 const struct pm_format callgrind_format = {
@@ -337,6 +318,7 @@ const struct pm_format callgrind_format = {
 	.summary =
 		"callgrind.out and cachegrind.out of Valgrind, Xdebug, pyprof2calltree and others",
 	.probe = probe,
+	.run_file = run_file,
 	.open = cg_open,
 	.close = pm_rec_close,
 };

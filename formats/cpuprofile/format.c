@@ -76,39 +76,27 @@ static bool has_function(struct pm_scan s)
 	return false;
 }
 
-/* The process whose profiles a folder has. */
-struct process {
-	unsigned pid;
-	bool known;
-};
-
-/* The names that node gives to the profiles of one process's threads. */
-static int is_of_process(void *context, int folder, const char *name)
+/* The names that node gives to the profiles of one process's threads: as in add_thread. */
+static int run_file(int folder, const char *name, struct pm_run_file *ret)
 {
-	struct process *p = context;
-	unsigned pid;
+	unsigned pid, sequence;
 	int n = 0;
 	(void)folder;
-	if (sscanf(name, "CPU.%*[0-9].%*[0-9].%9u.%*9u.%*[0-9].cpuprofile%n", &pid, &n) != 1 ||
-		n == 0 || name[n] || (p->known && pid != p->pid))
+	if (sscanf(name, "CPU.%*[0-9].%*[0-9].%9u.%*9u.%9u.cpuprofile%n", &pid, &sequence, &n) !=
+			2 ||
+		n == 0 || name[n])
 		return -1;
-	*p = (struct process){pid, true};
+	ret->run = pid;
+	ret->member = sequence;
 	return 1;
-}
-
-static int list_files(int folder, struct pm_names *ret)
-{
-	return pm_folder_names(
-		folder, is_of_process, &(struct process){.known = false}, PM_LIMIT_RUNS, ret);
 }
 
 static int probe(const struct pm_candidate *c)
 {
 	struct pm_scan s = pm_scan_of(c->text);
-	struct pm_names files = {.n = 0};
 	struct pm_bytes key;
 	if (c->folder)
-		return pm_rec_probe_files(list_files(c->fd, &files), &files);
+		return c->n_files > 1 ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 	if (pm_scan_peek(&s) != PM_SCAN_OBJECT || !pm_scan_enter(&s))
 		return PM_PROBE_NO;
 	while (pm_scan_key(&s, &key)) {
@@ -124,27 +112,14 @@ static int probe(const struct pm_candidate *c)
 static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	struct pm_names names = {.n = 0};
-	if (!c->folder)
-		return pm_rec_open(&reader, c, options, ret, err);
-	int e = list_files(c->fd, &names);
-	if (e == 0 && (names.n == 0 || names.others))
-		e = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"is no folder of profiles of one process "
-			"(CPU.DATE.TIME.PID.TID.SEQ.cpuprofile)");
-	if (e == 0)
-		e = pm_rec_open_with(&reader, c, options,
-			&(struct pm_rec_with){
-				.names = (const char *const *)names.items, .n_names = names.n},
-			ret, err);
-	pm_names_done(&names);
-	return pm_error_plain(err, e);
+	return pm_rec_open(&reader, c, options, ret, err);
 }
 
 const struct pm_format cpup_format = {
 	.name = "cpuprofile",
 	.summary = "V8: .cpuprofile of node, Chrome, Deno and others, old and new; .heapprofile",
 	.probe = probe,
+	.run_file = run_file,
 	.open = open_source,
 	.close = pm_rec_close,
 };

@@ -8,7 +8,6 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,56 +17,11 @@
 
 #include "formats/common/folder.h"
 #include "formats/common/input.h"
-#include "formats/common/list.h"
-#include "formats/common/sort.h"
+#include "formats/common/map.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/format.h"
 
 /* ==== directories ==== */
-
-/* The profiles in a directory: those of one run, with a file for each process. */
-struct nytp_folder {
-	char **names; /* owned; X before X.1, X.2, X.10 */
-	size_t n, room;
-	uint64_t bytes; /* of all files */
-};
-
-enum { HEAD_BYTES = 8, PROBED_FILES = 512 };
-
-/* Whether this is a regular file that begins like a profile. */
-static bool is_profile(int folder, const char *name, uint64_t *ret_size)
-{
-	uint8_t head[HEAD_BYTES];
-	struct stat st;
-	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	bool found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		read(fd, head, sizeof(head)) == HEAD_BYTES &&
-		nytp_head_matches((struct pm_bytes){head, sizeof(head)});
-	*ret_size = found ? (uint64_t)st.st_size : 0;
-	close(fd);
-	return found;
-}
-
-static int folder_matches(int fd)
-{
-	const struct dirent *entry;
-	uint64_t size;
-	bool found = false;
-	DIR *dir = pm_folder_list(fd);
-	if (!dir)
-		return -EIO;
-	for (int n = 0; !found && n < PROBED_FILES && (entry = readdir(dir));) {
-		if (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN &&
-			entry->d_type != DT_LNK)
-			continue;
-		found = is_profile(fd, entry->d_name, &size);
-		n++;
-	}
-	closedir(dir);
-	return found;
-}
 
 /* The length of a name without the numbers at its end: nytprof.out of nytprof.out.123.456. */
 static size_t stem_length(const char *name)
@@ -84,63 +38,21 @@ static size_t stem_length(const char *name)
 	}
 }
 
-static bool same_run(const char *a, const char *b)
+/* A regular file that begins like a profile. */
+static int run_file(int folder, const char *name, struct pm_run_file *ret)
 {
-	size_t n = stem_length(a);
-	return n == stem_length(b) && memcmp(a, b, n) == 0;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	char *const *x = a, *const *y = b;
-	return strverscmp(*x, *y);
-}
-
-static int list(struct nytp_folder *f, int fd, DIR *dir)
-{
-	const struct dirent *entry;
-	uint64_t size;
-	while ((entry = readdir(dir))) {
-		if (!is_profile(fd, entry->d_name, &size))
-			continue;
-		if (f->n >= NYTP_LIMIT_PROCESSES ||
-			pm_list_room(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 ||
-			!(f->names[f->n] = strdup(entry->d_name)))
-			return -ENOMEM;
-		f->bytes += size;
-		f->n++;
-	}
-	return pm_sort(f->names, f->n, sizeof(*f->names), by_number);
-}
-
-static int folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_error *err)
-{
-	DIR *dir = pm_folder_list(fd);
-	if (!dir)
-		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, path, PM_NO_OFFSET,
-			"cannot be listed: %s", strerror(errno));
-	int r = list(f, fd, dir);
-	closedir(dir);
-	if (r < 0)
-		return pm_error_set(err, r, path, PM_NO_OFFSET, "no memory for its list of files");
-	if (f->n == 0)
-		return pm_error_set(
-			err, -EINVAL, path, PM_NO_OFFSET, "contains no NYTProf profile");
-	for (size_t i = 1; i < f->n; i++)
-		if (!same_run(f->names[0], f->names[i]))
-			return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-				"contains profiles of several runs, %s and %s: give one of them, "
-				"or several to compare them",
-				f->names[0], f->names[i]);
-	return 0;
-}
-
-static void folder_done(struct nytp_folder *f)
-{
-	for (size_t i = 0; i < f->n; i++)
-		free(f->names[i]);
-	free(f->names);
-	*f = (struct nytp_folder){.names = NULL};
+	uint8_t head[8];
+	struct stat st;
+	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	bool found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		read(fd, head, sizeof(head)) == sizeof(head) &&
+		nytp_head_matches((struct pm_bytes){head, sizeof(head)});
+	close(fd);
+	ret->run = pm_hash_bytes((struct pm_bytes){(const uint8_t *)name, stem_length(name)});
+	ret->member = pm_hash_bytes(pm_bytes_of(name));
+	return found;
 }
 
 /* ---- opening ---- */
@@ -198,6 +110,7 @@ static int open_one(struct nytp_opened *o, int folder, const char *name, struct 
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	size_t before = o->native.n_files;
 	int r = pm_input_open(&in, folder, name, &why);
+	o->bytes += in.bytes.len;
 	if (r == 0)
 		r = add_part(o, &in, &head, &why);
 	pm_input_close(&in);
@@ -214,16 +127,13 @@ static int open_one(struct nytp_opened *o, int folder, const char *name, struct 
 static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
 	struct nytp_head *ret_head, struct pm_error *err)
 {
-	struct nytp_folder folder = {.names = NULL};
-	int r = folder_list(&folder, c->fd, c->path, err);
-	if (r == 0 && make_room(o, folder.n) < 0)
-		r = pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	int r = make_room(o, c->n_files);
+	if (r < 0)
+		r = pm_error_set(err, r, c->path, PM_NO_OFFSET, "no memory");
 	if (r == 0 && (o->folder = fcntl(c->fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		r = pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
-	for (size_t i = 0; r == 0 && i < folder.n; i++)
-		r = open_one(o, c->fd, folder.names[i], ret_head, err);
-	o->bytes = folder.bytes;
-	folder_done(&folder);
+	for (size_t i = 0; r == 0 && i < c->n_files; i++)
+		r = open_one(o, c->fd, c->files[i], ret_head, err);
 	if (r == 0 && o->native.n_files == 0) {
 		const struct pm_damages damages = pm_damage_rows(&o->unread);
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
@@ -299,20 +209,19 @@ static void close_source(struct pm_profile *p)
 
 /* ---- recognising ---- */
 
-enum { SURE = 100, A_FOLDER = 60, UNLISTED = PM_PROBE_IF_ASKED + 1 };
-
 static int probe(const struct pm_candidate *c)
 {
-	int found = c->folder ? folder_matches(c->fd) : 0;
+	enum { A_FOLDER = 60 };
 	if (c->folder)
-		return found < 0 ? UNLISTED : found ? A_FOLDER : 0;
-	return nytp_head_matches(c->head) ? SURE : 0;
+		return c->n_files > 0 ? A_FOLDER : PM_PROBE_NO;
+	return nytp_head_matches(c->head) ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 }
 
 const struct pm_format nytp_format = {
 	.name = "nytprof",
 	.summary = "Devel::NYTProf profiles, versions 4 and 5, and those of Pynytprof",
 	.probe = probe,
+	.run_file = run_file,
 	.open = open_source,
 	.close = close_source,
 };

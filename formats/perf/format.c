@@ -72,7 +72,7 @@ static int is_of_perf(void *context, int folder, const char *name)
 }
 
 static int open_data(const struct pm_candidate *c, const struct pm_open_options *options,
-	const struct pm_names *names, struct pm_profile *ret, struct pm_error *err)
+	struct pm_profile *ret, struct pm_error *err)
 {
 	struct perf_own *own = calloc(1, sizeof(*own));
 	int r = !own                  ? -ENOMEM
@@ -83,17 +83,14 @@ static int open_data(const struct pm_candidate *c, const struct pm_open_options 
 		return pm_error_plain(err, r);
 	}
 	return pm_rec_open_with(&data_reader, c, options,
-		&(struct pm_rec_with){.own = own,
-			.done = perf_own_free,
-			.names = (const char *const *)names->items,
-			.n_names = names->n},
-		ret, err);
+		&(struct pm_rec_with){.own = own, .done = perf_own_free}, ret, err);
 }
 
 static int perf_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
 	struct pm_names names = {.n = 0};
+	struct pm_candidate with = *c;
 	int r = 0;
 	if (!c->folder && !perf_data_is(c->inflated))
 		return pm_rec_open(&script_reader, c, options, ret, err);
@@ -105,7 +102,9 @@ static int perf_open(const struct pm_candidate *c, const struct pm_open_options 
 	if (r == 0 && c->folder && !is_perf_folder(c->fd))
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 			"is no folder of perf record --threads, which has a file `data`");
-	r = r < 0 ? pm_error_plain(err, r) : open_data(c, options, &names, ret, err);
+	with.files = (const char *const *)names.items;
+	with.n_files = names.n;
+	r = r < 0 ? pm_error_plain(err, r) : open_data(&with, options, ret, err);
 	pm_names_done(&names);
 	return r;
 }

@@ -179,8 +179,10 @@ static int open_run(struct opened *o, uint32_t run, struct pm_error *err)
 		return pm_error_plain(err, -ENOMEM);
 	const struct pmfs_run *given = &s->runs->runs[run];
 	open.source = given->path;
-	int r = pm_profile_open(given->open ? given->open : given->path, s->options.format, &open,
-		&o->profile, err);
+	open.files = given->files;
+	open.n_files = given->n_files;
+	int r = pm_profile_open(given->open ? given->open : given->path,
+		given->format ? given->format : s->options.format, &open, &o->profile, err);
 	if (r == 0 && s->options.n_filters > 0) {
 		struct pm_profile *p = o->profile;
 		o->profile = NULL;

@@ -142,7 +142,11 @@ static int shorten_names(struct pmfs_runs *runs)
 struct place {
 	const char *below;
 	bool link;
-	uint64_t identity; /* of the target */
+	uint64_t identity, bytes; /* of the target */
+	struct pm_run_file part;
+	struct place *next, *last; /* parts of the run that this one begins: the list after it */
+	bool is_next;              /* of another one */
+	bool is_alone;             /* two files say that they are the same part of its run */
 };
 
 struct places {
@@ -204,14 +208,17 @@ static int look(struct walk *w, int fd, const char *above, const char *name)
 	bool folder = S_ISDIR(target.st_mode);
 	if (!folder && (!S_ISREG(target.st_mode) || target.st_size == 0))
 		return 0;
-	struct place place = {.link = link, .identity = identity_of(&target)};
+	struct place place = {
+		.link = link, .identity = identity_of(&target), .bytes = (uint64_t)target.st_size};
 	place.below = pm_arena_printf(&w->arena, "%s%s%s", above, *above ? "/" : "", name);
 	char *path =
 		place.below ? pm_arena_printf(&w->arena, "%s/%s", w->folder, place.below) : NULL;
 	if (!path)
 		return walk_no_memory(w);
-	if (pm_profile_probe(path) > 0)
+	if (pm_profile_probe(path, &place.part) > 0) {
+		place.part.run ^= pm_hash_bytes(pm_bytes_of(above));
 		return take_source(w, &place);
+	}
 	if (!folder && faccessat(fd, name, R_OK, AT_EACCESS) != 0)
 		note_unreadable(w, place.below, errno);
 	return folder && !link ? add_place(w, &w->todo, &place) : 0;
@@ -252,32 +259,71 @@ static int by_path(const void *a, const void *b)
 		((const struct place *)a)->below, ((const struct place *)b)->below);
 }
 
+/* Where the run of a part begins; itself if it is none. NULL: no memory. */
+static struct place *first_part(struct walk *w, struct pm_map *runs, size_t i)
+{
+	struct place *place = &w->found.items[i];
+	bool fresh;
+	if (!place->part.format || place->link)
+		return place;
+	uint32_t *run = pm_map_put(runs, place->part.run, (uint32_t)i, &fresh);
+	return run ? &w->found.items[*run] : NULL;
+}
+
+/* Makes a list of the parts of each run, in the order of places. */
+static int join_parts(struct walk *w)
+{
+	struct pm_map runs = {.n = 0}, members = {.n = 0};
+	struct place *place = w->found.items, *end = place + w->found.n, *first;
+	bool fresh, enough = true;
+	for (; place < end && enough; place++) {
+		first = first_part(w, &runs, (size_t)(place - w->found.items));
+		enough = first &&
+			pm_map_put(&members, pm_hash_u64(place->part.run) ^ place->part.member, 1,
+				&fresh);
+		if (enough && !fresh)
+			first->is_alone = true;
+	}
+	for (place = w->found.items; place < end && enough; place++) {
+		first = first_part(w, &runs, (size_t)(place - w->found.items));
+		if (first == place || first->is_alone)
+			continue;
+		*(first->last ? &first->last->next : &first->next) = place;
+		first->last = place;
+		place->is_next = true;
+	}
+	pm_map_done(&runs);
+	pm_map_done(&members);
+	return enough ? 0 : walk_no_memory(w);
+}
+
 /* Leaves out links to sources that were found themselves, or through another link. */
-static int name_sources(struct walk *w, int (*found)(void *, const char *), void *context)
+static int name_sources(struct walk *w, int (*found)(void *, const struct place *), void *context)
 {
 	int r = 0;
 	if (pm_sort(w->found.items, w->found.n, sizeof(*w->found.items), by_path) < 0)
 		return walk_no_memory(w);
+	r = join_parts(w);
 	for (size_t i = 0; i < w->found.n && r == 0; i++) {
 		const struct place *place = &w->found.items[i];
-		bool fresh = true;
+		bool fresh = !place->is_next;
 		if (place->link && !pm_map_put(&w->seen, place->identity, 1, &fresh))
 			return walk_no_memory(w);
 		if (fresh)
-			r = found(context, place->below);
+			r = found(context, place);
 	}
 	return r;
 }
 
 /*
- * Calls found(context, path below the directory) for each source in it, at any depth, in the
- * natural order of paths. What is below a source belongs to it. Links to directories are not
- * followed; links to sources are used if their target was not found otherwise. Reads directories
- * and the beginning of each file. What cannot be opened is left out; `unread`, empty before,
- * becomes the first error of these. 0, -EINVAL with more than PM_LIMIT_FOLDER entries, -ENOMEM, or
- * what `found` returned.
+ * Calls found(context, place) for each source in the directory, at any depth, in the natural order
+ * of paths; files that are parts of one run are one source. What is below a source belongs to it.
+ * Links to directories are not followed; links to sources are used if their target was not found
+ * otherwise. Reads directories and the beginning of each file. What cannot be opened is left out;
+ * `unread`, empty before, becomes the first error of these. 0, -EINVAL with more than
+ * PM_LIMIT_FOLDER entries, -ENOMEM, or what `found` returned.
  */
-static int folder_find(const char *folder, int (*found)(void *context, const char *below),
+static int folder_find(const char *folder, int (*found)(void *context, const struct place *),
 	void *context, struct pm_error *unread, struct pm_error *err)
 {
 	struct walk w = {.folder = folder, .unread = unread, .err = err};
@@ -335,7 +381,31 @@ static int no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of runs");
 }
 
-static int add_run(const struct listing *l, const char *source, const char *path)
+/* The names of all its files, which are in one folder. */
+static int add_parts(const struct listing *l, struct pmfs_run *run, const struct place *place)
+{
+	struct pm_arena *arena = &l->runs->arena;
+	size_t n = 0;
+	for (const struct place *p = place; p; p = p->next)
+		n++;
+	const char **files = pm_arena_array(arena, n, sizeof(*files));
+	if (!files)
+		return no_memory(l->err);
+	run->format = place->part.format;
+	run->bytes = 0;
+	for (; place; place = place->next) {
+		const char *name = pm_path_name(place->below);
+		files[run->n_files] = pm_arena_printf(arena, "%s", name);
+		if (!files[run->n_files++])
+			return no_memory(l->err);
+		run->bytes += place->bytes;
+	}
+	run->files = files;
+	return 0;
+}
+
+static int add_run(
+	const struct listing *l, const char *source, const char *path, const struct place *place)
 {
 	struct pmfs_runs *runs = l->runs;
 	struct stat st;
@@ -352,24 +422,25 @@ static int add_run(const struct listing *l, const char *source, const char *path
 		run->is_folder = S_ISDIR(st.st_mode);
 		run->bytes = S_ISDIR(st.st_mode) ? folder_bytes(path) : (uint64_t)st.st_size;
 	}
-	return 0;
+	return place && place->next ? add_parts(l, run, place) : 0;
 }
 
 /* Adds a source found in a directory, by its path below it. */
-static int add_found(void *context, const char *below)
+static int add_found(void *context, const struct place *place)
 {
 	const struct listing *l = context;
+	const char *below = place->below;
 	size_t len = strlen(l->source);
 	const char *slash = len && l->source[len - 1] == '/' ? "" : "/";
 	return add_run(l, pm_arena_printf(&l->runs->arena, "%s%s%s", l->source, slash, below),
-		pm_arena_printf(&l->runs->arena, "%s/%s", l->path, below));
+		pm_arena_printf(&l->runs->arena, "%s/%s", l->path, below), place);
 }
 
 static int add_word(struct listing *l)
 {
 	struct stat st;
-	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) || pm_profile_probe(l->path) > 0)
-		return add_run(l, l->source, l->path);
+	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) || pm_profile_probe(l->path, NULL) > 0)
+		return add_run(l, l->source, l->path, NULL);
 	uint32_t before = l->runs->n;
 	struct pm_error unread = {.offset = PM_NO_OFFSET};
 	int r = folder_find(l->path, add_found, l, &unread, l->err);

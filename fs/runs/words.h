@@ -20,6 +20,10 @@ struct pmfs_run {
 	uint64_t mtime_ns;   /* of the source when it was listed; 0: unknown */
 	bool is_folder;
 	uint64_t bytes; /* the same; for a directory, the sum of the files directly in it */
+	/* NULL, or its parts: names of files beside `path`, which is the first; and their format */
+	const char *const *files;
+	size_t n_files;
+	const char *format;
 };
 
 /* A name and its repetitions. */

@@ -18,6 +18,17 @@ struct pm_candidate {
 	struct pm_bytes inflated; /* the same inflated, where it is compressed */
 	struct pm_bytes text;     /* that as UTF-8, without a byte order mark */
 	bool text_is_all;         /* there is no more of it */
+	/* Of a folder, for formats with `run_file`: the files in it that are one run, by
+	 * strverscmp. */
+	const char *const *files;
+	size_t n_files;
+};
+
+/* What a file is of a run whose parts are in several files of a folder. */
+struct pm_run_file {
+	uint64_t run;       /* a hash of what the parts of a run have in common */
+	uint64_t member;    /* which of them: files with the same are parts of no run */
+	const char *format; /* set by pm_profile_probe: NULL if the file is none */
 };
 
 /*
@@ -35,13 +46,16 @@ enum {
 struct pm_cache;
 
 struct pm_open_options {
-	const char *source;  /* what the source is called; NULL: by its path */
-	bool keep_evals;     /* Perl: do not merge evals of the same source line */
-	bool no_symbols;     /* hpcrun: do not look up names of addresses */
-	const char *sysroot; /* hpcrun: directory in which to look for load modules; NULL: this
-				machine */
-	const char *values;  /* number fields of calls that are quantities, with `,` between
-				them; NULL: none. A format without takes_values is not opened */
+	const char *source;       /* what the source is called; NULL: by its path */
+	bool keep_evals;          /* Perl: do not merge evals of the same source line */
+	bool no_symbols;          /* hpcrun: do not look up names of addresses */
+	const char *sysroot;      /* hpcrun: directory in which to look for load modules; NULL: this
+				     machine */
+	const char *values;       /* number fields of calls that are quantities, with `,` between
+				     them; NULL: none. A format without takes_values is not opened */
+	const char *const *files; /* NULL, or the parts of a run: names of files beside `path`,
+				     which is one of them, of the named format */
+	size_t n_files;
 	/*
 	 * Cache for what the format can rebuild (formats/common/cache.h). The caller frees it
 	 * before closing the profile. If NULL, the profile gets a small cache of its own, so open()
@@ -60,6 +74,11 @@ struct pm_format {
 	 * reason. Looks at the head, or reads as much, and never fails.
 	 */
 	int (*probe)(const struct pm_candidate *c);
+	/*
+	 * Optional, where a run can be several files: 1, 0 if the file is to be ignored, -1 if it
+	 * is of no such run, or -ENOMEM. Reads the head of the file.
+	 */
+	int (*run_file)(int folder, const char *name, struct pm_run_file *ret);
 	/*
 	 * Fills `ret` (zeroed by the caller) except format and source. On failure nothing is left
 	 * allocated, and `err` names the file and the reason.
@@ -81,9 +100,9 @@ int pm_profile_open(const char *path, const char *format, const struct pm_open_o
 
 /*
  * The highest result of pm_format.probe for `path`; 0 also up to PM_PROBE_UNNAMED, or if
- * `path` cannot be opened, is empty, or is neither a file nor a directory.
+ * `path` cannot be opened, is empty, or is neither a file nor a directory. `part` may be NULL.
  */
-int pm_profile_probe(const char *path);
+int pm_profile_probe(const char *path, struct pm_run_file *part);
 
 /* Accepts NULL. Returns NULL. */
 struct pm_profile *pm_profile_close(struct pm_profile *p);

@@ -611,9 +611,9 @@ static void test_an_earlier_file_may_change_while_a_later_one_is_read(void **sta
 			close(fd);
 		}
 		changes = names[k];
-		struct pm_candidate c = {.path = path, .fd = folder, .folder = true};
-		int r = pm_rec_open_with(&reader, &c, &options,
-			&(struct pm_rec_with){.names = names, .n_names = 3}, &profile, &err);
+		struct pm_candidate c = {
+			.path = path, .fd = folder, .folder = true, .files = names, .n_files = 3};
+		int r = pm_rec_open(&reader, &c, &options, &profile, &err);
 		assert_int_equal(r, -EIO);
 		assert_string_equal(err.text, "has changed while it was read");
 		assert_string_equal(err.file, changes);

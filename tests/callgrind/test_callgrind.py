@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import re
 import subprocess
 import sys
 import tempfile
@@ -374,16 +373,31 @@ def folder_of_threads():
         write("callgrind.out.9-11", "# callgrind format\npid: 9\ncmd: ./other\nthread: 11\nevents: Ir\nfn=main\n1 1\n")
         check("another command", rows(cat("functions.csv"), "name") == ["main", "work"], False)
         write("callgrind.out.9-11", part.format(9, 2, "main", 1))
-        check("a thread twice", "each part: and thread: once" in
+        check("a thread twice", "are not parts of the same" in
               subprocess.run([profmount, "-o", "format=callgrind", "--cat", source, "functions.csv"], capture_output=True, text=True,
                              check=False).stderr, True)
         os.remove(os.path.join(source, "callgrind.out.9-11"))
         check("again one run", rows(cat("functions.csv"), "name"), ["main", "work"])
         write("callgrind.out.10", part.format(10, 1, "main", 1))
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
+        check("parts are not runs", rows(cat("runs.csv"), "ir", "threads", "run"),
+              ["22 3 callgrind.out.9-01", "1 1 callgrind.out.10"])
 
 
-for case in (graph, files_and_names, numbers, shapes, exact, summaries, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads):
+def parts_beside_others():
+    """Parts have the name of their run with their own number behind it, which is no part if it is that of the process."""
+    part = "# callgrind format\npid: {}\ncmd: ./x\npart: {}\nevents: Ir\nfn=main\n1 {}\n"
+    with tempfile.TemporaryDirectory() as source:
+        for name, process, number, cost in (("a.out", 5, 3, 4), ("a.out.1", 5, 1, 1), ("a.out.2", 5, 2, 2), ("b.out.1.1", 1, 1, 8),
+                                            ("b.out.1", 1, 2, 16), ("c.out.7", 5, 1, 32), ("c.out.8", 5, 1, 64), ("d.out.1", 1, 1, 128)):
+            with open(os.path.join(source, name), "w", encoding="ascii") as file:
+                file.write(part.format(process, number, cost))
+        runs = subprocess.run([profmount, "--cat", source, "runs.csv"], capture_output=True, text=True, check=False)
+        check("dumps", rows(runs, "ir", "run"), ["7 a.out", "24 b.out.1", "32 c.out.7", "64 c.out.8", "128 d.out.1"])
+
+
+for case in (graph, files_and_names, numbers, shapes, exact, summaries, parts, sums, xdebug, damaged, export, endless_header, folder_of_threads,
+             parts_beside_others):
     case()
 print(f"{failures} failures")
 sys.exit(failures > 0)

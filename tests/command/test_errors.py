@@ -163,12 +163,12 @@ def empty_measurement(folder):
         return "--ls", folder
 
 
-@case("<path>: contains profiles of several runs, <name> and <name>: give one of them, or several to compare them")
+@case("<path>: is not one run: <name> and <name> are not parts of the same; give one of them, or several to compare them")
 def two_runs(folder):
     for name in ("one.out", "two.out"):
         with open(os.path.join(folder, name), "wb") as f:
             f.write(b"NYTProf 5 0\n:basetime=1\n")
-    return "--ls", folder
+    return "-o", "format=nytprof", "--ls", folder
 
 
 def empty_folder(message, *options):
@@ -177,7 +177,7 @@ def empty_folder(message, *options):
 
 empty_folder("<path>: contains no profile of a known format (see --formats)")
 empty_folder("<path>: contains no measurement files (*.hpcrun, *.hpctrace)", "-o", "format=hpcrun")
-empty_folder("<path>: contains no NYTProf profile", "-o", "format=nytprof")
+empty_folder("<path>: contains no profile of format <name>", "-o", "format=nytprof")
 empty_folder("<path>: <file>: not found, nor in folders 000000, 000001 …", "-o", "format=zts")
 empty_folder("<path>: no format is named <name> (see --formats)", "-o", "format=nosuch")
 

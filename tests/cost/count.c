@@ -193,7 +193,7 @@ static int open_source(struct pmfs_instance *in, const char *path, struct pm_err
 {
 	struct pmfs_ensemble_options options = {.shelf.cache_bytes = PMFS_CACHE_DEFAULT};
 	struct pm_profile *p;
-	if (pm_profile_probe(path) > 0)
+	if (pm_profile_probe(path, NULL) > 0)
 		return pmfs_instance_open(in, path, NULL, PMFS_CACHE_DEFAULT, NULL, err);
 	int r = pmfs_ensemble_open(&path, &path, 1, &options, &p, err);
 	return r < 0 ? r

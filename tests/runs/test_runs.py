@@ -172,6 +172,26 @@ class Folders(Folder):
         self.assertFalse([r["error"] for r in table if r["error"]])
         self.assertEqual(self.names([self.folder], "compare"), [r["run"].replace("/", "\u2215") for r in table[1:]])
 
+    def test_parts_of_a_run_are_one_run(self):
+        processes = os.path.join(SOURCES, "cpuprofiles")
+        parts = sorted(os.listdir(processes))
+        for name in parts:
+            shutil.copy(os.path.join(processes, name), self.path(name))
+            shutil.copy(os.path.join(processes, name), self.path(name.replace(".77.", ".78.")))
+        whole = self.rows([processes], "functions.csv")
+        runs = self.rows([self.folder], "runs.csv")
+        self.assertEqual([r["run"] for r in runs], [parts[0], parts[0].replace(".77.", ".78.")])
+        self.assertEqual([r["threads"] for r in runs], [str(len(parts))] * 2)
+        for r in runs:
+            self.assertEqual(self.rows([self.folder], r["path"] + "/functions.csv"), whole)
+
+    def test_the_same_number_of_a_process_is_not_the_same_process(self):
+        processes = os.path.join(SOURCES, "cpuprofiles")
+        first = sorted(os.listdir(processes))[0]
+        for day in ("20260101", "20260102"):  # in containers, all are process 1
+            shutil.copy(os.path.join(processes, first), self.path(first.replace("20260101", day)))
+        self.assertEqual([r["threads"] for r in self.rows([self.folder], "runs.csv")], ["1", "1"])
+
     def test_links_count_once(self):
         self.stream("a/run.htdump")
         os.symlink("a/run.htdump", self.path("latest.htdump"))
