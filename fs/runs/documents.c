@@ -227,6 +227,20 @@ enum {
 	SHORT_WIDTH = 24
 };
 
+/* The name of a group, so that it differs from the others, and blanks up to the width. */
+static void add_name(struct pm_text *out, const struct pmfs_ensemble *e, uint32_t group,
+	unsigned width, bool padded)
+{
+	struct pm_text name = {.p = NULL};
+	pmfs_add_told_apart(&name, e->names, e->runs.n_groups, group, width);
+	if (padded)
+		pmfs_add_cut_padded(out, pm_text_view(&name), width);
+	else
+		pm_text_bytes(out, pm_text_view(&name));
+	out->failed |= name.failed;
+	pm_text_done(&name);
+}
+
 /* Over a group's runs. */
 struct mean {
 	double value; /* NaN if n is 0 */
@@ -267,7 +281,7 @@ static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
 	uint32_t broken = count_broken(e, facts, group);
 	struct pmfs_column column = pmfs_lead_column(e, facts, lead);
 	pm_text_str(out, "  ");
-	pmfs_add_cut_padded(out, pm_bytes_of(g->name), NAME_WIDTH);
+	add_name(out, e, group, NAME_WIDTH, true);
 	pm_text_char(out, ' ');
 	pmfs_add_amount(out, &column, mean);
 	if (group == e->base)
@@ -290,9 +304,9 @@ static int add_changes(struct pm_text *out, const struct pmfs_ensemble *e,
 	struct pm_profile *p;
 	uint32_t group = e->others[other];
 	pm_text_str(out, "\n");
-	pmfs_add_cut(out, pm_bytes_of(e->runs.groups[group].name), NAME_WIDTH);
+	add_name(out, e, group, NAME_WIDTH, false);
 	pm_text_str(out, " against ");
-	pmfs_add_cut(out, pm_bytes_of(e->runs.groups[e->base].name), NAME_WIDTH);
+	add_name(out, e, e->base, NAME_WIDTH, false);
 	pm_text_str(out, ", own cost of functions\n");
 	if (count_broken(e, facts, group) == e->runs.groups[group].n ||
 		count_broken(e, facts, e->base) == e->runs.groups[e->base].n) {
@@ -344,7 +358,7 @@ static void add_scale(struct pm_text *out, const struct pmfs_ensemble *e,
 	double speedup = base.duration_ns / of.duration_ns;
 	double efficiency = e->options.weak ? speedup : speedup * base.threads / of.threads;
 	pm_text_str(out, "  ");
-	pmfs_add_cut_padded(out, pm_bytes_of(e->runs.groups[group].name), SHORT_WIDTH);
+	add_name(out, e, group, SHORT_WIDTH, true);
 	if (of.threads > 0)
 		pm_text_printf(out, " %8.4g", of.threads);
 	else
@@ -414,7 +428,7 @@ static int add_scaling(struct pm_text *out, const struct pmfs_ensemble *e,
 	if (group == e->base)
 		return 0;
 	pm_text_str(out, "\nfunctions that lose most in ");
-	pmfs_add_cut(out, pm_bytes_of(e->runs.groups[group].name), NAME_WIDTH);
+	add_name(out, e, group, NAME_WIDTH, false);
 	pm_text_str(out, " (own cost over all threads; scaling.csv, scaling/contexts.csv)\n");
 	size_t before = out->len;
 	int r = pmfs_scaling_lines(e, group, MOST_LOSSES, &column, out, err);

@@ -190,8 +190,11 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 	if (!e->shelf)
 		return pmfs_ensemble_no_memory(err);
 	e->title = pm_arena_printf(&e->arena, "%u runs", e->runs.n);
-	if (!e->title)
+	e->names = pm_arena_array(&e->arena, e->runs.n_groups, sizeof(*e->names));
+	if (!e->title || !e->names)
 		return pmfs_ensemble_no_memory(err);
+	for (uint32_t i = 0; i < e->runs.n_groups; i++)
+		e->names[i] = pm_bytes_of(e->runs.groups[i].name);
 	e->shown = pm_nothing;
 	e->shown.damage.build = pmfs_ensemble_damage;
 	e->shown.documents.build = e->shown.collections.build = get_settled;

@@ -27,9 +27,10 @@ struct pmfs_ensemble {
 	struct pm_lazy
 		settled;   /* what depends on the baseline, which is chosen when it is needed */
 	const char *title; /* of the profile */
-	uint32_t base;     /* the baseline's group */
-	uint32_t *others;  /* the other groups; runs.n_groups - 1 of them */
-	uint32_t *numbers; /* 0, 1, 2 …: the runs of a group as a list */
+	struct pm_bytes *names;                /* of the groups */
+	uint32_t base;                         /* the baseline's group */
+	uint32_t *others;                      /* the other groups; runs.n_groups - 1 of them */
+	uint32_t *numbers;                     /* 0, 1, 2 …: the runs of a group as a list */
 	struct pmfs_folders runs_of, compared; /* by group; by index in `others` */
 	struct pm_arena arena;
 	struct pm_collection *collections;

@@ -614,6 +614,14 @@ class Summary(Folder):
         self.assertRegex(text, rf"\n  base +{whole / 1000:.3f} µs  baseline\n  new +{whole / 1000 + 0.1:.3f} µs  \+6\.37%\n")
         self.assertNotRegex(text, r"\de\+\d")
 
+    def test_names_that_do_not_fit_differ(self):
+        for threads in (1, 2):  # without and with the columns of scaling
+            names = [f"CPU.20261127.170812.22{n}.0.001.of-the-program.profile" for n in (807, 875, 878)]
+            paths = {name: self.stream(name, threads if name == names[2] else 1) for name in names}
+            lines = self.summary(**paths).splitlines()
+            shown = [line.split()[0] for line in lines if line.startswith("  CPU")]
+            self.assertEqual([n for n in ("807", "875", "878") for s in shown if n + ".0" in s], ["807", "875", "878"], lines)
+
     def test_no_comparison_is_left_empty(self):
         same, other = self.stream("a.htdump"), self.stream("b.htdump", alpha=1100)
         text = self.summary(base=same, same=self.stream("c.htdump"), new=other, bad=self.path("missing"),
