@@ -620,7 +620,9 @@ class Summary(Folder):
             paths = {name: self.stream(name, threads if name == names[2] else 1) for name in names}
             lines = self.summary(**paths).splitlines()
             shown = [line.split()[0] for line in lines if line.startswith("  CPU")]
-            self.assertEqual([n for n in ("807", "875", "878") for s in shown if n + ".0" in s], ["807", "875", "878"], lines)
+            self.assertEqual(len(shown), 3, lines)
+            for name, number in zip(shown, ("807", "875", "878")):
+                self.assertIn(number, name)
 
     def test_no_comparison_is_left_empty(self):
         same, other = self.stream("a.htdump"), self.stream("b.htdump", alpha=1100)
