@@ -71,6 +71,9 @@ static void opened_free(struct opened *o)
 /* The first bytes of a file, as they are, and as text. */
 struct heads {
 	uint8_t raw[HEAD], inflated[HEAD], text[2 * HEAD];
+	/* Of an empty file that stands for others: these, and their format. */
+	struct pm_names files;
+	const struct pm_format *format;
 };
 
 /* As far as the head can be inflated, without a byte order mark, UTF-16 as UTF-8. */
@@ -110,20 +113,91 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 	return r;
 }
 
-/* Valgrind leaves an empty file beside the files of threads. */
-static int refuse_empty(const char *path, struct pm_error *err)
+/* ---- runs of several files ---- */
+
+enum { IGNORED_MAX = 512 /* files of a folder before the first part of a run */ };
+
+/* While the files of a folder are listed, which are to be the parts of one run. */
+struct listing {
+	const struct pm_format *format;
+	uint64_t run;
+	struct pm_map members;
+	unsigned ignored;
+	char other[NAME_MAX + 1]; /* the file that is not of that run */
+	const char *beside;       /* NULL, or what names begin with, and a hyphen */
+};
+
+static int is_part(void *context, int folder, const char *name)
 {
-	struct pm_text part = {.p = NULL};
-	pm_text_printf(&part, "%s-01", path);
-	pm_text_char(&part, '\0');
-	bool has_parts = !part.failed && access(part.p, F_OK) == 0;
-	pm_text_done(&part);
-	return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-		has_parts
-			? "is empty: what was measured is beside it, in %s-01 and so on, a file for "
-			  "each thread; mount one of them, or the folder"
-			: "is empty: the run ended before anything was written",
-		pm_path_name(path));
+	struct listing *l = context;
+	struct pm_run_file part = {.run = 0};
+	bool first = l->members.n == 0, fresh = true;
+	size_t n = l->beside ? strlen(l->beside) : 0;
+	if (l->beside && (strncmp(name, l->beside, n) != 0 || name[n] != '-'))
+		return 0;
+	int is = l->format->run_file(folder, name, &part);
+	if (is > 0 && !pm_map_put(&l->members, part.member, 1, &fresh))
+		is = -ENOMEM;
+	else if ((is > 0 && (!fresh || (!first && part.run != l->run))) ||
+		(is == 0 && first && ++l->ignored == IGNORED_MAX))
+		is = -1;
+	if (is > 0)
+		l->run = part.run;
+	if (is == -1)
+		snprintf(l->other, sizeof(l->other), "%s", name);
+	return is;
+}
+
+/*
+ * The files of a folder, if all are of one run of the format. 0, -EINVAL with the reason if they
+ * are not, or the code of what failed.
+ */
+static int list_parts(const struct pm_candidate *c, const struct pm_format *format,
+	struct pm_names *ret, struct pm_error *err)
+{
+	struct listing l = {.format = format};
+	int r = pm_folder_names(c->fd, is_part, &l, PM_LIMIT_RUNS, ret);
+	pm_map_done(&l.members);
+	if (r < 0)
+		return pm_error_set(err, r == -ENOMEM ? r : -EIO, c->path, PM_NO_OFFSET,
+			"cannot be listed: %s", strerror(-r));
+	if (ret->n > 0 && ret->others)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is not one run: %s and %s are not parts of the same; give one of them, or "
+			"several to compare them",
+			ret->items[0], l.other);
+	if (ret->n == 0)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"contains no profile of format %s", format->name);
+	return 0;
+}
+
+/* Valgrind leaves an empty file beside those of threads, NAME-01 and so on: it stands for them. */
+static int take_empty(struct pm_candidate *c, struct heads *heads, struct pm_error *err)
+{
+	struct pm_names *files = &heads->files;
+	int folder = pm_folder_around(c->path);
+	for (size_t i = 0; folder >= 0 && pm_formats[i]; i++) {
+		struct listing l = {.format = pm_formats[i], .beside = pm_path_name(c->path)};
+		if (!l.format->run_file)
+			continue;
+		int r = pm_folder_names(folder, is_part, &l, PM_LIMIT_RUNS, files);
+		pm_map_done(&l.members);
+		if (r == 0 && files->n > 0 && !files->others) {
+			close(c->fd);
+			c->fd = folder;
+			c->folder = true;
+			c->files = (const char *const *)files->items;
+			c->n_files = files->n;
+			heads->format = l.format;
+			return 0;
+		}
+		pm_names_done(files);
+	}
+	if (folder >= 0)
+		close(folder);
+	return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+		"is empty: the run ended before anything was written");
 }
 
 static int candidate_open(
@@ -158,8 +232,10 @@ static int candidate_open(
 		return pm_error_set(err, -EIO, path, 0, "cannot be read: %s", strerror(code));
 	}
 	if (n == 0) {
-		close(fd);
-		return refuse_empty(path, err);
+		int r = take_empty(c, heads, err);
+		if (r < 0)
+			close(fd);
+		return r;
 	}
 	c->head = (struct pm_bytes){heads->raw, (size_t)n};
 	if (text_of_head(c, heads) == 0)
@@ -196,61 +272,6 @@ static const struct pm_format *format_by_name(const char *name)
 		if (strcmp(pm_formats[i]->name, name) == 0)
 			return pm_formats[i];
 	return NULL;
-}
-
-/* ---- runs of several files ---- */
-
-enum { IGNORED_MAX = 512 /* files of a folder before the first part of a run */ };
-
-/* While the files of a folder are listed, which are to be the parts of one run. */
-struct listing {
-	const struct pm_format *format;
-	uint64_t run;
-	struct pm_map members;
-	unsigned ignored;
-	char other[NAME_MAX + 1]; /* the file that is not of that run */
-};
-
-static int is_part(void *context, int folder, const char *name)
-{
-	struct listing *l = context;
-	struct pm_run_file part = {.run = 0};
-	bool first = l->members.n == 0, fresh = true;
-	int is = l->format->run_file(folder, name, &part);
-	if (is > 0 && !pm_map_put(&l->members, part.member, 1, &fresh))
-		is = -ENOMEM;
-	else if ((is > 0 && (!fresh || (!first && part.run != l->run))) ||
-		(is == 0 && first && ++l->ignored == IGNORED_MAX))
-		is = -1;
-	if (is > 0)
-		l->run = part.run;
-	if (is == -1)
-		snprintf(l->other, sizeof(l->other), "%s", name);
-	return is;
-}
-
-/*
- * The files of a folder, if all are of one run of the format. 0, -EINVAL with the reason if they
- * are not, or the code of what failed.
- */
-static int list_parts(const struct pm_candidate *c, const struct pm_format *format,
-	struct pm_names *ret, struct pm_error *err)
-{
-	struct listing l = {.format = format};
-	int r = pm_folder_names(c->fd, is_part, &l, PM_LIMIT_RUNS, ret);
-	pm_map_done(&l.members);
-	if (r < 0)
-		return pm_error_set(err, r == -ENOMEM ? r : -EIO, c->path, PM_NO_OFFSET,
-			"cannot be listed: %s", strerror(-r));
-	if (ret->n > 0 && ret->others)
-		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"is not one run: %s and %s are not parts of the same; give one of them, or "
-			"several to compare them",
-			ret->items[0], l.other);
-	if (ret->n == 0)
-		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"contains no profile of format %s", format->name);
-	return 0;
 }
 
 /* What a format says of the candidate; of a folder that cannot be listed, opening it says why. */
@@ -450,7 +471,7 @@ static int open_by_probe(const struct pm_candidate *c, const struct pm_open_opti
 int pm_profile_open(const char *path, const char *name, const struct pm_open_options *options,
 	struct pm_profile **ret, struct pm_error *err)
 {
-	struct heads heads;
+	struct heads heads = {.files.n = 0};
 	struct pm_candidate c = {.fd = -1};
 	const struct pm_format *format = NULL;
 	if (name && !(format = format_by_name(name)))
@@ -460,21 +481,26 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 						: candidate_open(path, &c, &heads, err);
 	if (r < 0)
 		return r;
+	if (!format)
+		format = heads.format;
 	r = format ? opened_new(&c, format, options, ret, err)
 		   : open_by_probe(&c, options, ret, err);
 	close(c.fd);
+	pm_names_done(&heads.files);
 	return r;
 }
 
 int pm_profile_probe(const char *path, struct pm_run_file *part)
 {
-	struct heads heads;
+	struct heads heads = {.files.n = 0};
 	struct pm_candidate c = {.fd = -1};
 	int sure = PM_PROBE_CERTAIN + 1;
 	size_t after = 0;
 	if (candidate_open(path, &c, &heads, NULL) < 0)
 		return 0;
-	const struct pm_format *format = next_by_probe(&c, &sure, &after);
+	const struct pm_format *format = heads.format;
+	if (!format)
+		format = next_by_probe(&c, &sure, &after);
 	close(c.fd);
 	if (part && format && format->run_file && !c.folder) {
 		int folder = pm_folder_around(path);
@@ -483,6 +509,7 @@ int pm_profile_probe(const char *path, struct pm_run_file *part)
 		if (folder >= 0)
 			close(folder);
 	}
+	pm_names_done(&heads.files);
 	return format && sure > PM_PROBE_UNNAMED ? sure : 0;
 }
 
