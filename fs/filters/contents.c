@@ -428,9 +428,45 @@ static double *weigh(const struct filling *l, uint32_t group)
 	return weight;
 }
 
+/* The contexts that a thread has samples of: they may have no costs, or only on other threads. */
+static int find_sampled(const struct filling *l, bool *lives, struct pm_error *err)
+{
+	enum { ROOM = 512 };
+	const struct pmfs_filter *f = l->f;
+	const struct pm_threads *threads;
+	int r = pm_profile_threads(f->of, &threads, err);
+	if (r < 0 || !threads->threads[f->what.thread].has_trace)
+		return r;
+	struct pm_sample *batch = malloc(ROOM * sizeof(*batch));
+	int64_t n = batch ? 1 : -ENOMEM;
+	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
+		n = pm_work_cancelled() ? -ENOMEM
+					: f->of->ops->samples(
+						  f->of, f->what.thread, at, batch, ROOM, NULL);
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t context = pm_tree_find_sample(f->whole, batch[i].context);
+			if (context != PM_NONE && f->to[context] != PM_NONE)
+				lives[f->to[context]] = true;
+		}
+	}
+	free(batch);
+	/* Damage is said where the trace is read. */
+	return n == -ENOMEM ? pm_error_plain(err, -ENOMEM) : 0;
+}
+
+/* Where nothing runs there are samples and no costs: hidden, too, they are in the trace. */
+static void find_hidden_samples(const struct filling *l, bool *lives)
+{
+	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
+		uint32_t to = l->f->to[i];
+		if (to != PM_NONE && l->from[to] == PM_NONE && !l->valued[i])
+			lives[to] = true;
+	}
+}
+
 /*
  * Left out: what the whole has costs of, and the filter has none, as nothing of it is left; of one
- * thread, all that it has no costs of.
+ * thread, all that it has no costs and no samples of.
  */
 static void find_living(const struct filling *l, bool *lives)
 {
@@ -563,6 +599,10 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 		r = add_up(&l, err);
 	if (r == 0 && !(lives = calloc((size_t)l.n + 1, sizeof(*lives))))
 		r = pm_error_plain(err, -ENOMEM);
+	if (r == 0 && f->ops.samples && f->what.thread != PM_NONE)
+		r = find_sampled(&l, lives, err);
+	else if (r == 0 && f->ops.samples)
+		find_hidden_samples(&l, lives);
 	if (r == 0) {
 		find_living(&l, lives);
 		r = grow_tree(&l, lives, err);

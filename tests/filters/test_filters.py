@@ -248,6 +248,23 @@ class Filters(unittest.TestCase):
             self.assertEqual([(r["name"], r["time_ns_excl"]) for r in alone], [(r["name"], r["time_ns_excl"]) for r in whole])
             self.assertEqual(len(self.rows(path + "/hide/no such/threads.csv", source=source)), 1)
 
+    def test_samples_without_costs_stay_in_the_trace(self):
+        """Where nothing runs, and where only other threads have costs: a thread has the same trace in its filters as in those of the run."""
+        hidden = 0
+        for source in ("hpcrun", "hpctoolkit-june", "perf.dir"):
+            source = os.path.join(SOURCES, source)
+            for path in (r["path"] for r in self.rows("threads.csv", source=source) if r["samples"] not in ("", "0")):
+                whole = self.rows(path + "/trace.csv", source=source)
+                for kind in ("focus", "ignore", "hide", "from"):
+                    for pattern in ("no such", "category:idle", "*"):
+                        run_of, own = ([(r["time_ns"], r["duration_ns"], r["function"]) for r in self.rows(where, source=source)] for where in
+                                       (f"{kind}/{pattern}/{path}/trace.csv", f"{path}/{kind}/{pattern}/{path}/trace.csv"))
+                        self.assertEqual(run_of, own, (source, kind, pattern))
+                        if kind == "hide":
+                            self.assertEqual([t[0] for t in own], [r["time_ns"] for r in whole], (source, pattern))
+                            hidden += sum(t[2] == "(hidden)" for t in own)
+        self.assertGreater(hidden, 5)
+
     def test_calls_that_are_hidden_give_their_time_to_the_caller(self):
         source = os.path.join(SOURCES, "new.htdump")
         path = self.rows("threads.csv", source=source)[0]["path"]
