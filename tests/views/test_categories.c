@@ -29,6 +29,8 @@ static void test_bare_names_keep_who_is_meant(void **state)
 			"f<std::pair<int, int> >"},
 		{"void cudaLaunchKernel<char>", "cudaLaunchKernel<char>"},
 		{"void com.shop.Cart.add(int, java.lang.String)", "com.shop.Cart.add"},
+		{"void a::f(int) const::{lambda(int, b)#1}::operator()(int, b) const",
+			"a::f(int) const::{lambda(int, b)#1}::operator()"},
 		{"Mail::SpamAssassin::Conf::parse_rules", "Mail::SpamAssassin::Conf::parse_rules"},
 		{"Draw scene (3)", "Draw scene (3)"},
 		{"Load level", "Load level"},

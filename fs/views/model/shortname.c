@@ -52,9 +52,13 @@ static struct pm_bytes without_arguments(struct pm_bytes name)
 	return before;
 }
 
-/* Where the last space outside of brackets ends, or 0. */
+/*
+ * Where the last space outside of brackets ends, or 0. A function within another one is named
+ * behind its whole name: `a::f(int) const::{lambda(int)#1}::operator()`.
+ */
 static size_t after_space(struct pm_bytes name)
 {
+	static const char within[] = ") const::";
 	size_t depth = 0;
 	for (size_t i = name.len; i-- > 0;) {
 		uint8_t c = name.p[i];
@@ -63,7 +67,10 @@ static size_t after_space(struct pm_bytes name)
 			depth++;
 		else if ((c == '(' || c == '{' || c == '[' || c == '<') && depth > 0)
 			depth--;
-		else if (c == ' ' && depth == 0)
+		else if (c == ' ' && depth == 0 &&
+			(i == 0 ||
+				!pm_begins_with((struct pm_bytes){name.p + i - 1, name.len - i + 1},
+					within)))
 			return i + 1;
 	}
 	return 0;
