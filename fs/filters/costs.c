@@ -72,7 +72,8 @@ static void take_groups(struct pmfs_slots *s, struct group *groups, uint32_t n_g
 		g->own_slot = s->n;
 		s->slots[s->n++] = (struct pmfs_slot){
 			.roll = PMFS_ROLL_OWN, .own = g->own_slot, .metric = PM_NONE};
-		s->intake[from] = (struct pmfs_intake){g->own_slot, g->self != PM_NONE};
+		s->intake[from] = (struct pmfs_intake){
+			g->own_slot, g->self != PM_NONE, g->in_tree == g->in_flat};
 		s->takes_away |= g->self != PM_NONE;
 	}
 }
@@ -93,7 +94,7 @@ static int take_metrics(struct pmfs_slots *s, struct group *groups, const struct
 			continue;
 		if (counts) {
 			own = s->n;
-			s->intake[i] = (struct pmfs_intake){own, false};
+			s->intake[i] = (struct pmfs_intake){own, false, false};
 		}
 		if (roll == PMFS_ROLL_FUNCTION)
 			groups[m->group].flat_slot = s->n;
@@ -296,6 +297,13 @@ static int add_value(
 	return 0;
 }
 
+static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32_t context)
+{
+	static const struct pm_frame made = {.kind = PM_KIND_PLACEHOLDER};
+	uint32_t frame = shape->frame[context];
+	return frame < shape->n_frames ? &shape->frames[frame] : &made;
+}
+
 int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
 	uint32_t above)
 {
@@ -308,6 +316,8 @@ int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_
 		g->seen[in->slot] = true;
 	if (s->slots[in->slot].roll == PMFS_ROLL_STAYS)
 		to = same;
+	while (in->of_frames && to != same && to != PM_NONE && frame_of(g->shape, to)->nested)
+		to = g->shape->parent[to];
 	int r = to == PM_NONE ? 0 : add_value(g, to, in->slot, value, 1);
 	if (r == 0 && in->with_nested && above != PM_NONE)
 		r = add_value(g, above, in->slot, value, -1);
@@ -341,13 +351,6 @@ static int list_in_order(struct pmfs_gather *g)
 		if (g->place[i])
 			g->list[n++] = i;
 	return 0;
-}
-
-static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32_t context)
-{
-	static const struct pm_frame made = {.kind = PM_KIND_PLACEHOLDER};
-	uint32_t frame = shape->frame[context];
-	return frame < shape->n_frames ? &shape->frames[frame] : &made;
 }
 
 static const struct amount *result(

@@ -30,6 +30,9 @@ struct pmfs_intake {
 	uint32_t slot; /* PM_NONE: not taken */
 	/* The value contains those of nested contexts. */
 	bool with_nested;
+	/* Contexts in the tree have what frames have in flat tables: no line has costs of its own.
+	 */
+	bool of_frames;
 };
 
 /* Which metrics a filter has, and what they are made of. */

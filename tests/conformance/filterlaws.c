@@ -17,14 +17,16 @@ enum { MOST_ROWS = 4000, KINDS = 4 };
 struct checking {
 	struct pmfs_instance *in;
 	const char *source, *pattern;
-	bool adds_up; /* own costs are the inclusive costs at the top */
+	const char *where; /* the directory that the filters are in, with `/`; "" of the run */
+	bool adds_up;      /* own costs are the inclusive costs at the top */
 	unsigned n_failed;
 };
 
 static void fail(struct checking *c, const char *what, const char *column)
 {
 	if (c->n_failed++ < 20)
-		fprintf(stderr, "%s: filters by %s: %s: %s\n", c->source, c->pattern, what, column);
+		fprintf(stderr, "%s: %sfilters by %s: %s: %s\n", c->source, c->where, c->pattern,
+			what, column);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -42,7 +44,7 @@ static bool near(double a, double b, double of)
 static bool read_in(struct checking *c, const char *kind, const char *file, struct sheet *ret)
 {
 	char path[1000];
-	snprintf(path, sizeof(path), "%s/%s/%s", kind, c->pattern, file);
+	snprintf(path, sizeof(path), "%s%s/%s/%s", c->where, kind, c->pattern, file);
 	return sheet_read(c->in, path, ret);
 }
 
@@ -250,6 +252,17 @@ static void check_threads(struct checking *c)
 
 /* ---- windows ---- */
 
+static void check_window_sums(struct checking *c)
+{
+	struct sheet window;
+	if (!sheet_read(c->in, "windows/0-/functions.csv", &window))
+		return;
+	c->where = "windows/0-/";
+	check_functions(c, &window);
+	c->where = "";
+	sheet_done(&window);
+}
+
 static void check_window(struct checking *c, const char *kind)
 {
 	char path[1000];
@@ -297,6 +310,7 @@ static void check_pattern(struct checking *c, const struct sheet *functions, con
 	check_top(c);
 	if (c->adds_up)
 		check_threads(c);
+	check_window_sums(c);
 	check_window(c, "hide");
 	check_window(c, "focus");
 }
@@ -325,7 +339,7 @@ static void check_nothing(struct checking *c)
 unsigned check_filter_laws(struct pmfs_instance *in, const char *source)
 {
 	static const char *const patterns[] = {"*", "category:mpi", "kind:line", "module:lib*"};
-	struct checking c = {.in = in, .source = source, .pattern = "*"};
+	struct checking c = {.in = in, .source = source, .pattern = "*", .where = ""};
 	struct sheet functions, contexts, probe;
 	char pattern[200];
 	if (!read_in(&c, "hide", "functions.csv", &probe))

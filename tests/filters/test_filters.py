@@ -248,6 +248,15 @@ class Filters(unittest.TestCase):
             self.assertEqual([(r["name"], r["time_ns_excl"]) for r in alone], [(r["name"], r["time_ns_excl"]) for r in whole])
             self.assertEqual(len(self.rows(path + "/hide/no such/threads.csv", source=source)), 1)
 
+    def test_hidden_calls_from_lines_keep_the_whole_of_a_window(self):
+        frames = [{"name": n, "file": "a.py", "line": i} for i, n in enumerate(("main", "solve", "kernel"), 1)]
+        events = [{"type": "O", "frame": i, "at": 10 * i} for i in range(3)] + [{"type": "C", "frame": i, "at": 100 - 20 * i} for i in (2, 1, 0)]
+        source = self.write("a.speedscope.json", json.dumps({
+            "$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": frames},
+            "profiles": [{"type": "evented", "name": "t", "unit": "nanoseconds", "startValue": 0, "endValue": 100, "events": events}]}))
+        for where, expected in (("windows/0-/", {"main": 60, "kernel": 40}), ("", {"main": 60, "kernel": 40}), ("windows/20ns-70ns/", {"main": 10, "kernel": 40})):
+            self.assertEqual({r["name"]: int(r["time_ns_excl"]) for r in self.rows(where + "hide/solve/functions.csv", source=source)}, expected)
+
     def test_samples_without_costs_stay_in_the_trace(self):
         """Where nothing runs, and where only other threads have costs: a thread has the same trace in its filters as in those of the run."""
         hidden = 0
