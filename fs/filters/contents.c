@@ -132,8 +132,20 @@ static bool matches(struct filling *l, uint32_t i)
 	return function_matches(l, pmfs_function_of(l->id, i)) && !is_entry(l, i);
 }
 
+/* Samples of context 0 are shown like those of a placeholder of category idle. */
+static bool matches_nothing(const struct pmfs_pattern *p)
+{
+	if (p->of == PMFS_PATTERN_KIND)
+		return pm_bytes_equal(p->rest, pm_bytes_of("placeholder"));
+	if (p->of == PMFS_PATTERN_CATEGORY)
+		return pm_bytes_equal(p->rest, pm_bytes_of("idle"));
+	return p->of == PMFS_PATTERN_NAME ? pmfs_pattern_has_name(p, pm_bytes_of("<no activity>"))
+					  : pmfs_pattern_has_path(p, (struct pm_bytes){.len = 0});
+}
+
 static int find_matches(struct filling *l)
 {
+	l->f->hits_nothing = matches_nothing(&l->f->pattern);
 	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
 		uint32_t parent = l->whole->parent[i];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
@@ -440,9 +452,9 @@ static int find_sampled(const struct filling *l, bool *lives, struct pm_error *e
 	struct pm_sample *batch = malloc(ROOM * sizeof(*batch));
 	int64_t n = batch ? 1 : -ENOMEM;
 	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
-		n = pm_work_cancelled() ? -ENOMEM
-					: f->of->ops->samples(
-						  f->of, f->what.thread, at, batch, ROOM, NULL);
+		n = pm_work_cancelled()
+			? -ENOMEM
+			: f->of->ops->samples(f->of, f->what.thread, at, batch, ROOM, NULL);
 		for (int64_t i = 0; i < n; i++) {
 			uint32_t context = pm_tree_find_sample(f->whole, batch[i].context);
 			if (context != PM_NONE && f->to[context] != PM_NONE)

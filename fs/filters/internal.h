@@ -146,6 +146,7 @@ struct pmfs_filter {
 	struct pmfs_filtered_costs run;
 	uint32_t *start; /* by context, in run; n_contexts + 1 */
 	bool has_matches;
+	bool hits_nothing; /* samples of context 0 match: nothing runs */
 
 	struct pm_lazy threads_once; /* guards the following */
 	const struct pm_threads *threads_of;

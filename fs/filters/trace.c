@@ -16,17 +16,17 @@ static uint32_t context_of(const struct pmfs_filter *f, uint64_t number)
 	return pm_tree_find_sample(f->whole, number);
 }
 
-/*
- * What a row becomes: false if it is left out. Where nothing runs, and of contexts that are not in
- * the tree, no frame is known.
- */
+/* What a row becomes: false if it is left out. Of contexts that are not in the tree, no frame is
+ * known. */
 static bool take(const struct pmfs_filter *f, struct pm_sample *s)
 {
 	enum pmfs_filter_kind kind = f->what.kind;
 	bool calls = f->profile.traces_are_calls;
 	uint32_t context = context_of(f, s->context);
-	if (context == PM_NONE)
-		return kind == PMFS_FILTER_IGNORE || kind == PMFS_FILTER_HIDE;
+	if (context == PM_NONE) {
+		bool matches = s->context == 0 && f->hits_nothing;
+		return kind == PMFS_FILTER_HIDE || matches == (kind != PMFS_FILTER_IGNORE);
+	}
 	uint32_t to = calls ? f->same[context] : f->to[context];
 	if (to == PM_NONE)
 		return false;

@@ -257,6 +257,20 @@ class Filters(unittest.TestCase):
         for where, expected in (("windows/0-/", {"main": 60, "kernel": 40}), ("", {"main": 60, "kernel": 40}), ("windows/20ns-70ns/", {"main": 10, "kernel": 40})):
             self.assertEqual({r["name"]: int(r["time_ns_excl"]) for r in self.rows(where + "hide/solve/functions.csv", source=source)}, expected)
 
+    def test_where_nothing_runs_is_idle(self):
+        """Also in databases, of which samples have context 0 then, and the tree has none."""
+        idle = 0
+        for source in ("hpctoolkit", "hpctoolkit-june"):
+            source = os.path.join(SOURCES, source)
+            for path in (r["path"] for r in self.rows("threads.csv", source=source) if r["samples"] not in ("", "0")):
+                rows = self.rows(path + "/trace.csv", source=source)
+                for pattern in ("category:idle", "<no*"):
+                    inside, outside = ([r["time_ns"] for r in self.rows(f"{kind}/{pattern}/{path}/trace.csv", source=source)] for kind in ("focus", "ignore"))
+                    self.assertEqual(inside, [r["time_ns"] for r in rows if r["category"] == "idle"])
+                    self.assertEqual(outside, [r["time_ns"] for r in rows if r["category"] != "idle"])
+                idle += len(inside)
+        self.assertEqual(idle, 4)
+
     def test_samples_without_costs_stay_in_the_trace(self):
         """Where nothing runs, and where only other threads have costs: a thread has the same trace in its filters as in those of the run."""
         hidden = 0
