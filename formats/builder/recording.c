@@ -792,14 +792,16 @@ void pm_rec_finish(struct pm_recording *r)
 		pm_fingerprints_prefetch(&r->cell_index, w->hash);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		size_t at = pm_fingerprints_first(&r->cell_index, r->waiting[i].hash);
-		uint32_t cell = pm_fingerprints_at(&r->cell_index, r->waiting[i].hash, &at);
-		if (cell != PM_NONE)
-			__builtin_prefetch(&r->cells[cell], 1);
+		struct pm_rec_waiting *w = &r->waiting[i];
+		size_t at = pm_fingerprints_first(&r->cell_index, w->hash);
+		w->cell = pm_fingerprints_at(&r->cell_index, w->hash, &at);
+		if (w->cell != PM_NONE)
+			__builtin_prefetch(&r->cells[w->cell], 1);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		const struct pm_rec_waiting *w = &r->waiting[i];
 		const struct pm_event *e = &r->events[w->event];
+		r->last_cell = w->cell != PM_NONE ? w->cell : r->last_cell; /* where it likely is */
 		pm_rec_cost(r, w->thread, w->context, e->weights, w->weight);
 		pm_rec_cost(r, w->thread, w->context, e->samples, 1);
 	}

@@ -46,7 +46,7 @@ struct pm_rec_frames {
 
 /* Costs of a sample that are not added so far. */
 struct pm_rec_waiting {
-	uint32_t thread, context, event, hash;
+	uint32_t thread, context, event, hash, cell;
 	int64_t weight;
 };
 
