@@ -79,12 +79,6 @@ static inline uint32_t pm_paths_child(struct pm_paths *p, uint32_t parent, uint3
 	return pm_paths_find(p, parent, key);
 }
 
-/* Asks for the memory with the children of a path, which is one. */
-static inline void pm_paths_prefetch(const struct pm_paths *p, uint32_t path)
-{
-	__builtin_prefetch(&p->children[(size_t)path + 1], 1);
-}
-
 /*
  * Adds the paths of `from` below `top` (a path, or PM_NONE), in their order: joining tries in the
  * order of their inputs gives the same numbers as a single trie built from all inputs, if each

@@ -18,7 +18,7 @@ _Static_assert((size_t)MOST_BYTES < PM_AHEAD_BLOCK, "any record fits in a block"
 
 /* The call chain of a thread's last sample, which has most frames in common with the next. */
 struct seen {
-	struct pm_bytes chain; /* empty: none to compare with */
+	struct pm_bytes chain; /* from the last marker on; empty: none to compare with */
 	uint64_t epoch;        /* when it was */
 	uint32_t n_frames;
 	enum perf_mode mode; /* of the outermost frame */
@@ -57,26 +57,24 @@ struct perf_ahead {
 
 /* ---- frames ---- */
 
-static struct recent *recent_of(struct perf_ahead *a, uint64_t ip)
-{
-	return a->recent[pm_hash_u64(ip) % RECENT];
-}
-
-/* The slot of a frame: that of the same address in the same process and maps, or another's. */
+/*
+ * The slot of a frame, one of the two that its address may have: that of the same address in the
+ * same process and maps, or another's.
+ */
 static void give_slot(struct perf_ahead *a, uint32_t pid, struct perf_frame *frame)
 {
-	struct recent *r = recent_of(a, frame->ip);
-	uint32_t slots = 2 * (uint32_t)((r - a->recent[0]) / 2);
+	uint16_t slots = frame->slot;
+	struct recent *r = a->recent[slots / 2];
 	for (unsigned i = 0; i < 2; i++)
 		if (r[i].ip == frame->ip && r[i].epoch == a->epoch && r[i].pid == pid &&
 			r[i].mode == frame->mode && r[i].first == frame->first) {
-			frame->slot = slots + (r[0].is_second ^ i);
+			frame->slot = (uint16_t)(slots + (r[0].is_second ^ i));
 			return;
 		}
 	r[1] = r[0];
 	r[0] = (struct recent){
 		frame->ip, a->epoch, pid, frame->mode, frame->first, !r[1].is_second};
-	frame->slot = slots + r[0].is_second;
+	frame->slot = (uint16_t)(slots + r[0].is_second);
 	frame->fresh = true;
 }
 
@@ -86,12 +84,21 @@ static bool is_marker(uint64_t ip)
 	return (int64_t)ip < 0 && (int64_t)ip >= LAST_MARKER;
 }
 
+static void list_frame(
+	struct perf_ahead *a, struct perf_told *t, uint64_t ip, enum perf_mode mode, bool first)
+{
+	uint64_t place = pm_hash_u64(ip) % RECENT;
+	__builtin_prefetch(a->recent[place]);
+	t->frames[t->n_frames++] = (struct perf_frame){
+		.ip = ip, .slot = (uint16_t)(2 * place), .mode = (uint8_t)mode, .first = first};
+}
+
 /*
  * The frames of a sample, leaf first, but for the last `known` words of its chain, of which none is
- * a marker. Returns the mode of the outermost frame.
+ * a marker. Returns what the thread's next sample is compared with.
  */
-static enum perf_mode list_frames(
-	struct perf_ahead *a, struct perf_told *t, enum perf_mode mode, size_t known)
+static struct seen list_frames(struct perf_ahead *a, struct perf_told *t,
+	const struct perf_sample *s, enum perf_mode mode, size_t known)
 {
 	/* Markers in a chain say what the addresses behind them are. */
 	static const struct {
@@ -99,8 +106,8 @@ static enum perf_mode list_frames(
 		enum perf_mode mode;
 	} markers[] = {{-32, HYPERVISOR}, {-128, KERNEL}, {-512, USER}, {-2048, GUEST_KERNEL},
 		{-2176, GUEST_KERNEL}, {-2560, GUEST_USER}};
-	const struct perf_sample *s = &t->sample;
 	struct pm_cur c = perf_cur(a->f, (struct pm_bytes){s->chain.p, s->chain.len - 8 * known});
+	struct pm_bytes plain = s->chain;
 	enum perf_mode own = mode;
 	bool first = true, is_user = false;
 	t->known = (uint32_t)known;
@@ -113,35 +120,44 @@ static enum perf_mode list_frames(
 					mode = markers[i].mode;
 					first = true;
 				}
+			plain = (struct pm_bytes){s->chain.p + c.at, s->chain.len - c.at};
 			continue;
 		}
-		__builtin_prefetch(recent_of(a, ip));
-		t->frames[t->n_frames++] =
-			(struct perf_frame){.ip = ip, .mode = (uint8_t)mode, .first = first};
+		list_frame(a, t, ip, mode, first);
 		is_user |= mode == USER;
 		first = false;
 	}
 	t->unwinds = s->stack.len && !is_user;
 	if (t->n_frames == 0 && known == 0 && s->has_ip && !t->unwinds)
-		t->frames[t->n_frames++] =
-			(struct perf_frame){.ip = s->ip, .mode = (uint8_t)own, .first = true};
-	return mode;
+		list_frame(a, t, s->ip, own, true);
+	return (struct seen){plain, a->epoch, t->n_frames + t->known, mode};
 }
 
 /*
- * How many of the outermost words two chains have in common, up to a marker. One less than that:
- * what stands before a frame says whether it is the first of its mode.
+ * How many of the outermost words two chains have in common. One less than that: what stands before
+ * a frame says whether it is the first of its mode.
  */
-static size_t common_words(const struct perf *f, struct pm_bytes a, struct pm_bytes b)
+static size_t common_words(struct pm_bytes a, struct pm_bytes b)
 {
+	enum { STEP = 4 };
 	size_t most = (a.len < b.len ? a.len : b.len) / 8, n = 0;
-	for (; n < most; n++) {
-		const uint8_t *p = a.p + a.len - 8 * (n + 1);
-		if (memcmp(p, b.p + b.len - 8 * (n + 1), 8) != 0 ||
-			is_marker(f->big ? pm_be64(p) : pm_le64(p)))
-			break;
-	}
+	const uint8_t *p = a.p + a.len, *q = b.p + b.len;
+	while (n + STEP <= most && memcmp(p - 8 * (n + STEP), q - 8 * (n + STEP), 8 * STEP) == 0)
+		n += STEP;
+	while (n < most && memcmp(p - 8 * (n + 1), q - 8 * (n + 1), 8) == 0)
+		n++;
 	return n ? n - 1 : 0;
+}
+
+/* Products do not wait for each other, unlike those of most hashes. */
+static uint32_t print_of(struct pm_bytes chain)
+{
+	uint64_t factor = UINT64_C(0x9e3779b97f4a7c15), sum = 0;
+	for (size_t at = 0; at + 8 <= chain.len; at += 8) {
+		sum += pm_le64(chain.p + at) * factor;
+		factor += 2 * UINT64_C(0xff51afd7ed558ccd);
+	}
+	return (uint32_t)(pm_hash_u64(sum) >> (64 - PERF_PRINT_BITS));
 }
 
 /* ---- records ---- */
@@ -160,27 +176,36 @@ static struct seen *seen_of(struct perf_ahead *a, const struct perf_sample *s)
 }
 
 /* A sample and its frames; false if out of memory. */
-static bool tell_sample(struct perf_ahead *a, struct perf_told *t)
+static bool tell_sample(struct perf_ahead *a, struct perf_told *t, const struct perf_sample *s)
 {
-	const struct perf_sample *s = &t->sample;
-	enum perf_mode mode = perf_misc(a->f, &t->place) & 7, outermost;
+	enum perf_mode mode = perf_misc(a->f, &t->place) & 7;
 	/* Frames of idle threads, and those from a copy of the stack, are judged all together. */
 	bool is_alike = s->has_tid && (s->pid != 0 || s->tid != 0) && s->stack.len == 0;
 	struct seen *seen = is_alike ? seen_of(a, s) : NULL;
 	if (is_alike && !seen)
 		return false;
 	t->thread = seen ? (uint32_t)(seen - a->seen) : PM_NONE;
-	size_t known =
-		seen && seen->epoch == a->epoch ? common_words(a->f, s->chain, seen->chain) : 0;
+	size_t known = seen && seen->epoch == a->epoch ? common_words(s->chain, seen->chain) : 0;
 	known = known && known < seen->n_frames ? known : 0;
-	outermost = list_frames(a, t, mode, known);
-	if (known && outermost != seen->mode)
-		outermost = list_frames(a, t, mode, 0);
+	struct seen now = list_frames(a, t, s, mode, known);
+	if (known && now.mode != seen->mode)
+		now = list_frames(a, t, s, mode, 0);
 	for (uint32_t i = t->n_frames; i-- > 0;) /* in the order in which they are used */
 		give_slot(a, (uint32_t)s->pid, &t->frames[i]);
-	if (seen && t->n_frames + t->known > 0)
-		*seen = (struct seen){s->chain, a->epoch, t->n_frames + t->known, outermost};
+	if (seen && now.n_frames > 0)
+		*seen = now;
+	t->event = s->event;
+	t->period = s->period;
+	t->pid = (uint32_t)s->pid;
+	t->tid = (uint32_t)s->tid;
+	t->has_tid = s->has_tid;
+	t->print = print_of(s->chain);
 	return true;
+}
+
+static size_t size_of(const struct perf_told *t)
+{
+	return sizeof(*t) + t->n_frames * sizeof(*t->frames);
 }
 
 /* Fills a block with records; see pm_ahead_new. */
@@ -195,19 +220,18 @@ static struct pm_ahead_step tell(void *source, uint8_t *room, size_t n)
 			step.state = r < 0 ? PM_INFLATE_FAILED : PM_INFLATE_ENDED;
 			break;
 		}
-		t->n_frames = t->known = 0;
-		t->sample.event = NULL;
+		struct perf_sample s;
+		t->n_frames = t->known = t->print = 0;
+		t->event = NULL;
 		a->epoch += t->place.type != SAMPLE;
 		/* It was read before, but an event that the file describes behind it makes ids
 		 * necessary. */
-		if (t->place.type != SAMPLE ||
-			!perf_read_sample(a->f, perf_body(&t->place), &t->sample)) {
-			t->sample.event = NULL;
-		} else if (!tell_sample(a, t)) {
+		if (t->place.type == SAMPLE && perf_read_sample(a->f, perf_body(&t->place), &s) &&
+			!tell_sample(a, t, &s)) {
 			step.state = PM_INFLATE_FAILED;
 			break;
 		}
-		step.n += sizeof(*t) + t->n_frames * sizeof(*t->frames);
+		step.n += size_of(t);
 	}
 	return step;
 }
@@ -245,9 +269,23 @@ const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a)
 		return NULL;
 	}
 	const struct perf_told *t = (const void *)(a->block + a->at);
-	a->at += sizeof(*t) + t->n_frames * sizeof(*t->frames);
-	if (a->at < a->step.n)
-		perf_context_comes(f, (const void *)(a->block + a->at));
+	a->at += size_of(t);
+	/* What the thread wrote is in the memory of another processor. */
+	pm_bytes_prefetch((struct pm_bytes){a->block, a->step.n}, a->at + 640, 192);
+	/* The next sample needs the memory of its path, and the one behind it where that is said.
+	 */
+	const struct perf_told *next = (const void *)(a->block + a->at);
+	if (a->at < a->step.n && next->event) {
+		uint32_t path = f->met[next->print];
+		size_t then = a->at + size_of(next);
+		if (path < f->paths.n) {
+			__builtin_prefetch(&f->paths.items[path]);
+			__builtin_prefetch(&f->contexts[path]);
+		}
+		next = (const void *)(a->block + then);
+		if (then < a->step.n)
+			__builtin_prefetch(&f->met[next->print]);
+	}
 	return t;
 }
 

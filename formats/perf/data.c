@@ -106,19 +106,25 @@ static void spend(struct perf *f, struct perf_event *e, uint64_t period, void *c
 
 static void take_sample(struct perf *f, const struct perf_told *told)
 {
-	const struct perf_sample *s = &told->sample;
-	if (!s->event) {
+	const struct perf_event *e = told->event;
+	bool is_usual = e && e->fixed_size;
+	struct perf_sample s; /* with what is rare, and not told for all */
+	if (!is_usual && (!e || !perf_read_sample(f, perf_body(&told->place), &s))) {
 		f->bad_samples++;
 		return;
 	}
-	struct perf_thread *t = s->has_tid ? perf_thread_of(f, s->pid, s->tid) : NULL;
+	struct perf_thread *t = told->has_tid ? perf_sample_thread(f, told) : NULL;
 	struct spent at = {.thread = thread_handle(f, t),
-		.context = perf_context_of(f, told),
-		.time = s->time};
-	for_values(f, s, &at, spend);
-	perf_take_traced(f, s);
-	if (s->branches.len)
-		perf_take_branches(f, s, perf_misc(f, &told->place) & 7);
+		.context = perf_context_of(f, told, is_usual ? NULL : &s),
+		.time = e->sample_type & TIME ? told->place.time : 0};
+	if (is_usual) {
+		spend(f, &f->events[e - f->events], told->period, &at);
+		return;
+	}
+	for_values(f, &s, &at, spend);
+	perf_take_traced(f, &s);
+	if (s.branches.len)
+		perf_take_branches(f, &s, perf_misc(f, &told->place) & 7);
 }
 
 /*
@@ -324,6 +330,8 @@ static void perf_done(struct perf *f)
 	for (size_t i = 0; i < f->n_last_paths; i++)
 		free(f->last_paths[i].items);
 	free(f->last_paths);
+	free(f->other_paths.items);
+	free(f->keys);
 	free(f->threads);
 	free(f->values);
 	free(f->chain);

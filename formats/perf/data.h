@@ -150,10 +150,10 @@ struct perf_thread {
 
 struct perf_frame {
 	uint64_t ip;
-	uint32_t slot; /* where its location is kept, see perf.slots; PM_NONE: nowhere */
-	uint8_t mode;  /* enum perf_mode */
-	bool first;    /* of its mode: an address that ran, not one to which a call returns */
-	bool fresh;    /* the slot is another's so far */
+	uint16_t slot;  /* where its location is kept, see perf.slots; PERF_NO_SLOT: nowhere */
+	uint8_t mode;   /* enum perf_mode */
+	bool first : 1; /* of its mode: an address that ran, not one to which a call returns */
+	bool fresh : 1; /* the slot is another's so far */
 };
 
 /* A module, by name: what its addresses are called, and the locations that are known in it. */
@@ -179,7 +179,7 @@ struct perf_location {
 	uint32_t context; /* one that is this location alone; PM_REC_NONE: not known so far */
 };
 
-enum { PERF_SLOTS = 32768 };
+enum { PERF_SLOTS = 32768, PERF_NO_SLOT = UINT16_MAX, PERF_PRINT_BITS = 19 };
 
 /* A feature of the header, as it is shown. */
 struct perf_feature_row {
@@ -244,12 +244,16 @@ struct perf {
 	struct perf_feature_row *features;
 	size_t n_features, features_room;
 	struct pm_paths paths; /* of locations */
-	struct perf_paths {    /* by thread: those of its last sample, outermost first */
+	struct perf_paths {    /* those of a thread's last sample, outermost first */
 		uint32_t *items;
-		size_t n, room;
-	} * last_paths;
+		size_t room;
+		uint32_t thread;     /* in threads; PM_NONE: not looked up so far */
+	} * last_paths, other_paths; /* of threads with numbers, of the others */
 	size_t n_last_paths, last_paths_room;
-	uint32_t *contexts; /* by path */
+	uint32_t *keys; /* locations of a sample, leaf first */
+	size_t keys_room;
+	uint32_t met[1 << PERF_PRINT_BITS]; /* by print of a chain: the path it had */
+	uint32_t *contexts;                 /* by path */
 	size_t contexts_room;
 	struct sym_names *symbols; /* NULL: addresses are shown */
 	struct pm_damage_list symbol_damage;
@@ -269,7 +273,7 @@ struct perf {
 struct perf_sample {
 	const struct perf_event *event;
 	uint64_t ip, pid, tid, time, period;
-	bool has_ip, has_tid, has_period;
+	bool has_ip, has_tid;
 	struct pm_bytes chain, read, raw, branches; /* as stored */
 	uint64_t abi;                               /* of the registers: 2 for 64 bits */
 	struct pm_bytes registers, stack; /* of the thread outside of the kernel; as stored */
@@ -393,17 +397,21 @@ void perf_order_done(struct perf_order *o);
 
 /* ---- ahead.c ---- */
 
-/* A record in its turn, and a sample's frames. */
+/* A record in its turn, and a sample's frames. It is small: another processor reads it. */
 struct perf_told {
 	struct perf_place place;
-	struct perf_sample sample; /* event: NULL if it cannot be read, or is none */
+	const struct perf_event *event; /* NULL: no sample, or it cannot be read */
+	uint64_t period;
+	uint32_t pid, tid;
+	uint32_t print; /* of the call chain: equal ones have the same, others seldom */
 	/*
 	 * The outermost frames are those of the thread's last sample, as many as `known`; the
 	 * others, leaf first, are here.
 	 */
 	uint32_t known, n_frames;
 	uint32_t thread; /* a number of the thread, if its frames are compared with the next ones */
-	bool unwinds;    /* those outside of the kernel are in a copy of the stack */
+	bool has_tid;
+	bool unwinds; /* those outside of the kernel are in a copy of the stack */
 	struct perf_frame frames[];
 };
 
@@ -437,9 +445,10 @@ int perf_open_symbols(struct perf *f);
 void perf_say_missing(struct perf *f);
 /* What a location without a name is shown as: an address, in a module, or in none. */
 uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module);
-uint32_t perf_context_of(struct perf *f, const struct perf_told *told);
-/* Asks for the memory that it will need for this one, soon. */
-void perf_context_comes(const struct perf *f, const struct perf_told *told);
+/* `s` may be NULL if nothing is to be unwound. */
+uint32_t perf_context_of(struct perf *f, const struct perf_told *told, const struct perf_sample *s);
+/* The thread of a sample, which has one; NULL after a failure. */
+struct perf_thread *perf_sample_thread(struct perf *f, const struct perf_told *told);
 
 /* ---- raw.c ---- */
 

@@ -98,7 +98,7 @@ static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool fir
 {
 	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
 		f->chain[f->n_chain++] = (struct perf_frame){
-			.ip = ip, .slot = PM_NONE, .mode = (uint8_t)mode, .first = first};
+			.ip = ip, .slot = PERF_NO_SLOT, .mode = (uint8_t)mode, .first = first};
 }
 
 /* The registers outside of the kernel, by their numbers in DWARF; false: of no known machine. */
@@ -165,9 +165,8 @@ static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
 }
 
 /* The frames of a sample whose stack is unwound: those of its chain, and behind them the others. */
-static void list_frames(struct perf *f, const struct perf_told *told)
+static void list_frames(struct perf *f, const struct perf_told *told, const struct perf_sample *s)
 {
-	const struct perf_sample *s = &told->sample;
 	f->n_chain = 0;
 	for (uint32_t i = 0; i < told->n_frames; i++)
 		if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
@@ -196,14 +195,14 @@ static enum perf_role role_of(struct perf *f, const struct perf_location *l, boo
 
 /* Whether the frames of a sample are those of a processor that has nothing to do. */
 static bool is_idle(
-	struct perf *f, const struct perf_sample *s, const struct perf_frame *frames, size_t n)
+	struct perf *f, const struct perf_told *told, const struct perf_frame *frames, size_t n)
 {
 	bool below = false, named = false;
-	if (!s->has_tid || s->pid != 0 || s->tid != 0)
+	if (!told->has_tid || told->pid != 0 || told->tid != 0)
 		return false;
 	for (size_t i = n; i-- > 0 && pm_rec_goes_on(f->r);) {
 		struct perf_location l;
-		enum perf_role role = perf_locate(f, s->pid, &frames[i], &l)
+		enum perf_role role = perf_locate(f, told->pid, &frames[i], &l)
 			? role_of(f, &l, &named)
 			: PERF_OTHER;
 		if (below && role == PERF_INTERRUPT)
@@ -257,53 +256,73 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 	return path;
 }
 
-/* Where the paths of a thread's last sample are; NULL: nowhere, or after a failure. */
+/* Where the paths of a thread's last sample are; NULL after a failure. */
 static struct perf_paths *last_paths(struct perf *f, uint32_t thread)
 {
 	while (thread != PM_NONE && f->n_last_paths <= thread) {
 		if (!perf_room(f, &f->last_paths, f->n_last_paths, &f->last_paths_room,
 			    sizeof(*f->last_paths)))
 			return NULL;
-		f->last_paths[f->n_last_paths++] = (struct perf_paths){.items = NULL};
+		f->last_paths[f->n_last_paths++] = (struct perf_paths){.thread = PM_NONE};
 	}
-	return thread == PM_NONE ? NULL : &f->last_paths[thread];
+	return thread == PM_NONE ? &f->other_paths : &f->last_paths[thread];
 }
 
-void perf_context_comes(const struct perf *f, const struct perf_told *told)
+struct perf_thread *perf_sample_thread(struct perf *f, const struct perf_told *told)
 {
-	/* The sample before it may be the thread's last one, and is not taken so far. */
-	const struct perf_paths *last =
-		told->thread < f->n_last_paths ? &f->last_paths[told->thread] : NULL;
-	if (last && told->known && told->known <= last->n)
-		pm_paths_prefetch(&f->paths, last->items[told->known - 1]);
+	struct perf_paths *last = told->thread == PM_NONE ? NULL : last_paths(f, told->thread);
+	if (last && last->thread != PM_NONE)
+		return &f->threads[last->thread];
+	struct perf_thread *t = perf_thread_of(f, told->pid, told->tid);
+	if (last && t)
+		last->thread = (uint32_t)(t - f->threads);
+	return t;
 }
 
-uint32_t perf_context_of(struct perf *f, const struct perf_told *told)
+/*
+ * Whether a path is that of n keys, leaf first, below another one; fills in those on the way,
+ * outermost first.
+ */
+static bool is_path(const struct perf *f, uint32_t path, uint32_t above, const uint32_t *keys,
+	size_t n, uint32_t *ret)
 {
-	const struct perf_sample *s = &told->sample;
+	for (size_t i = 0; i < n; i++) {
+		if (path >= f->paths.n || f->paths.items[path].key != keys[i])
+			return false;
+		ret[n - 1 - i] = path;
+		path = f->paths.items[path].parent;
+	}
+	return path == above;
+}
+
+uint32_t perf_context_of(struct perf *f, const struct perf_told *told, const struct perf_sample *s)
+{
 	const struct perf_frame *frames = told->frames;
 	size_t n = told->n_frames, known = told->known;
 	struct perf_paths *last = last_paths(f, told->thread);
 	if (told->unwinds) {
-		list_frames(f, told);
+		list_frames(f, told, s);
 		frames = f->chain;
 		n = f->n_chain;
 	}
-	if (n + known == 0)
+	if (!last || n + known == 0)
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
-	bool idle = is_idle(f, s, frames, n);
-	uint32_t path = last && known ? last->items[known - 1] : PM_NONE;
-	if (last)
-		last->n = known;
-	for (size_t i = n, at = known; i-- > 0; at++) {
-		path = path_below(f, path, frame_location(f, s->pid, &frames[i], idle && i == 0));
-		if (path == PM_NONE ||
-			(last && !perf_room(f, &last->items, at, &last->room, sizeof(path))))
-			return PM_REC_BAD;
-		if (last) {
+	bool idle = is_idle(f, told, frames, n);
+	uint32_t above = known ? last->items[known - 1] : PM_NONE, path = f->met[told->print];
+	if (!perf_room(f, &f->keys, n, &f->keys_room, sizeof(*f->keys)) ||
+		!perf_room(f, &last->items, known + n, &last->room, sizeof(path)))
+		return PM_REC_BAD;
+	for (size_t i = n; i-- > 0;)
+		f->keys[i] = frame_location(f, told->pid, &frames[i], idle && i == 0);
+	if (!is_path(f, path, above, f->keys, n, last->items + known)) {
+		path = above;
+		for (size_t i = n, at = known; i-- > 0; at++) {
+			path = path_below(f, path, f->keys[i]);
+			if (path == PM_NONE)
+				return PM_REC_BAD;
 			last->items[at] = path;
-			last->n = at + 1;
 		}
+		f->met[told->print] = path;
 	}
 	return f->contexts[path];
 }
