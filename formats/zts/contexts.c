@@ -189,7 +189,7 @@ static int add_paths(struct joining *j, double *weight)
 	struct zts_sums *sums = malloc(n * sizeof(*sums) + 1);
 	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
 	int r = places && sums && place_of ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < j->a->n_methods && j->a->left_out && r == 0; i++)
+	for (uint32_t i = 0; i < j->a->n_methods && (j->a->left_out || n == 0) && r == 0; i++)
 		frame_of(j, i); /* some may have no path */
 	for (uint32_t i = 0; i < n && r == 0; i++) {
 		const struct pm_path *path = &j->paths.items[places[i].path];
@@ -281,9 +281,11 @@ struct gathering {
 	struct zts_stores *stores;
 	const struct zts_survey *survey;
 	struct zts_adders *sums;
-	bool all;            /* traces that the scan has added up, too */
-	bool only_carried;   /* see zts_partial */
-	uint32_t first, end; /* in zts_survey.by_store; with only_carried in zts_survey.traces */
+	bool all;          /* traces that the scan has added up, too */
+	bool only_carried; /* see zts_partial */
+	const struct pm_window *window;
+	const uint32_t *places; /* of the window, in zts_survey.by_store */
+	uint32_t first, end; /* in these, in by_store, or with only_carried in zts_survey.traces */
 	struct zts_visits visits;
 	struct pm_damage_list *damage;
 	const struct joining *joining;
@@ -332,16 +334,18 @@ static int gather_stretch(void *context, size_t i)
 	struct zts_held held = {.payload = NULL};
 	int r = 0;
 	adder->partial.only_carried = g->only_carried;
+	adder->partial.window = g->window;
 	if (g->found)
 		r = zts_partial_again(
 			&adder->partial, g->joining->again, joining_texts(g->joining), g->found);
 	for (uint32_t k = from; k < to && r == 0; k++) {
-		uint32_t trace = g->only_carried ? k : v->by_store[k];
+		uint32_t place = g->places ? g->places[k] : k;
+		uint32_t trace = g->only_carried ? k : v->by_store[place];
 		const struct zts_trace *t = &v->traces[trace];
 		if (!zts_trace_remains(t, g->all))
 			continue;
 		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
-		r = gather_trace(g, trace, k, adder, &held);
+		r = gather_trace(g, trace, place, adder, &held);
 	}
 	zts_visits_hold(&g->visits, NULL, &held);
 	zts_tree_done(&adder->tree);
@@ -397,10 +401,10 @@ static bool settle(const struct gathering *g)
 	return true;
 }
 
-/* Windows read in order of time, in which traces of several stores may alternate. */
+/* Windows leave out traces, or read in order of time, in which those of stores may alternate. */
 static enum zts_visited which_visits(const struct gathering *g)
 {
-	if (g->only_carried)
+	if (g->only_carried || g->window)
 		return ZTS_VISIT_EACH;
 	return g->all ? ZTS_VISIT_ALL : ZTS_VISIT_REST;
 }
@@ -481,6 +485,15 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	return 0;
 }
 
+/* Builds what windows have of calls, without `calls_of`. */
+static int build_of_window(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
+{
+	int r = build(g, a, err);
+	free(a->calls_of);
+	a->calls_of = NULL;
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
 int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err)
 {
@@ -489,10 +502,16 @@ int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
 		.only_carried = true,
 		.first = first,
 		.end = end};
-	int r = build(&g, a, err);
-	free(a->calls_of);
-	a->calls_of = NULL;
-	return r;
+	return build_of_window(&g, a, err);
+}
+
+int zts_window_calls_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, const struct pm_window *window, const uint32_t *places,
+	uint32_t n, struct pm_error *err)
+{
+	struct gathering g = {
+		.stores = stores, .survey = survey, .window = window, .places = places, .end = n};
+	return build_of_window(&g, a, err);
 }
 
 void zts_aggregate_done(struct zts_aggregate *a)

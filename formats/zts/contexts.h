@@ -9,6 +9,7 @@
 #include "formats/zts/exceptions.h"
 #include "formats/zts/survey.h"
 #include "formats/zts/tally.h"
+#include "profmount/documents.h"
 #include "profmount/profile.h"
 
 struct zts_aggregate {
@@ -34,6 +35,13 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 /* Only what the calls of the traces from `first` up to `end` carry, and no damage. */
 int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err);
+/*
+ * Only the methods of calls that begin in a window, and of those errors and durations: of `n`
+ * traces at these places in zts_survey.by_store.
+ */
+int zts_window_calls_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, const struct pm_window *window, const uint32_t *places,
+	uint32_t n, struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

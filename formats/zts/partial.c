@@ -104,9 +104,19 @@ static int add_brief(struct zts_partial *p)
 	return r;
 }
 
+/* Of a window, whose calls are not added up by path. */
+static void count_alone(struct zts_method *m, const struct zts_call *call)
+{
+	int64_t ns;
+	m->sums.calls++;
+	m->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
+	if (zts_call_duration(call, &ns))
+		zts_method_ended(m, ns, ns);
+}
+
 /* What is needed of each call. *ret_has: what any of them has. */
 static int take_calls(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
-	uint32_t *ret_has)
+	uint64_t trace_ns, uint32_t *ret_has)
 {
 	size_t n = 0;
 	*ret_has = 0;
@@ -115,6 +125,9 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct zts_call *call = &tree->calls[i];
+		if (p->window &&
+			!pm_window_has(p->window, zts_call_time(trace_ns, tree->calls, call)))
+			continue;
 		uint32_t method = method_of(p, stores, call);
 		int64_t ns;
 		p->tally.steps[i] =
@@ -123,6 +136,8 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 		if (method == PM_NONE ||
 			(zts_call_duration(call, &ns) && count_duration(p, method, ns, &n) < 0))
 			return -ENOMEM;
+		if (p->window)
+			count_alone(&p->methods[method], call);
 	}
 	return pm_durations_add_all(&p->durations, p->ended, n);
 }
@@ -137,8 +152,8 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	p->added[number].calls = tree->n;
 	const struct zts_moment moment = {p->added, number, trace->timestamp_ns, error};
 	bool no_calls = p->only_carried || p->again > ZTS_AGAIN_METHODS;
-	int r = no_calls ? 0 : take_calls(p, stores, tree, &has);
-	if (r < 0 || p->again == ZTS_AGAIN_METHODS)
+	int r = no_calls ? 0 : take_calls(p, stores, tree, trace->timestamp_ns, &has);
+	if (r < 0 || p->window || p->again == ZTS_AGAIN_METHODS)
 		return r;
 	if (!no_calls)
 		r = zts_tally_add(&p->tally, tree, p->added, number);

@@ -51,8 +51,9 @@ struct zts_partial {
 	struct pm_duration *ended; /* calls of the current trace that were not brief */
 	size_t ended_room;
 	enum zts_again again;
-	bool only_carried;       /* no methods and paths: what calls carry */
-	struct zts_added *added; /* traces, in the order in which they were */
+	bool only_carried;              /* no methods and paths: what calls carry */
+	const struct pm_window *window; /* only methods, of calls that begin in it; NULL: all */
+	struct zts_added *added;        /* traces, in the order in which they were */
 	size_t n_added, added_room;
 	struct zts_attributes attributes, statements;
 	struct zts_exceptions exceptions;

@@ -8,29 +8,12 @@
 #include <stdlib.h>
 
 #include "formats/common/callcosts.h"
-#include "formats/common/crew.h"
 #include "formats/common/list.h"
-#include "formats/common/percentiles.h"
 #include "formats/common/sort.h"
 #include "formats/zts/parts.h"
 #include "formats/zts/tally.h"
 
-enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts or functions */, BATCH = 512 };
-
-/* What is counted of the calls of a function. */
-struct counted {
-	uint64_t errors;
-	int64_t min_ns, max_ns;
-	bool ended; /* one call at least: min and max are known */
-};
-
-/* What one thread counts. */
-struct counts {
-	struct counted *items; /* by function */
-	struct pm_durations durations;
-	struct pm_duration waiting[BATCH]; /* not added yet: many at once take less time */
-	uint32_t n_waiting;
-};
+enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts */ };
 
 struct building {
 	const struct pm_window *window;
@@ -40,9 +23,6 @@ struct building {
 	bool *runs;
 	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
 	size_t n_places, room;
-	struct counts *counts; /* of each thread */
-	unsigned n_counts;
-	const struct pm_durations *found; /* by a pass for percentiles; else NULL */
 };
 
 /* ---- times ---- */
@@ -99,9 +79,9 @@ static int add_contexts(struct building *b, struct pm_error *err)
 static int list_places(struct building *b, struct pm_error *err)
 {
 	const struct pm_window *w = b->window;
-	struct zts_samples *s;
+	const struct zts_samples *s = &b->z->samples;
 	uint64_t at = 0, first, end;
-	int r = zts_get_samples(b->z, &s, err);
+	int r = 0;
 	while (r == 0 && (r = w->records(w, at, &first, &end, err)) > 0) {
 		uint32_t place = zts_samples_place(s, first);
 		for (r = 0; place < s->n_traces && s->first[place] < end; place++) {
@@ -116,147 +96,27 @@ static int list_places(struct building *b, struct pm_error *err)
 	return r;
 }
 
-static int add_waiting(struct counts *c)
-{
-	uint32_t n = c->n_waiting;
-	c->n_waiting = 0;
-	return pm_durations_add_all(&c->durations, c->waiting, n);
-}
-
-static int count_call(struct counts *c, uint32_t function, const struct zts_call *call)
-{
-	struct counted *counted = &c->items[function];
-	int64_t ns;
-	counted->errors += (call->flags & ZTS_FLAG_ERROR) != 0;
-	if (!zts_call_duration(call, &ns))
-		return 0;
-	if (!counted->ended || ns < counted->min_ns)
-		counted->min_ns = ns;
-	if (!counted->ended || ns > counted->max_ns)
-		counted->max_ns = ns;
-	counted->ended = true;
-	c->waiting[c->n_waiting++] =
-		(struct pm_duration){.ns = ns > 0 ? (uint64_t)ns : 0, .of = function};
-	return c->n_waiting < BATCH ? 0 : add_waiting(c);
-}
-
-static int count_trace(
-	struct building *b, struct counts *c, struct zts_traces *reader, uint32_t place)
-{
-	const struct pm_window *w = b->window;
-	const struct zts_survey *v = &b->z->survey;
-	const struct zts_trace *t = &v->traces[v->by_store[place]];
-	const struct pm_tree *tree = b->z->aggregate.tree;
-	int r = zts_traces_read(reader, place, NULL);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0; /* as where windows are cut: it has no rows */
-	for (uint32_t i = 0; r == 0 && i < reader->tree.n; i++) {
-		uint32_t context = reader->found[i].context;
-		uint64_t time = zts_call_sample(t, &reader->tree, i).time_ns;
-		bool begins = time >= w->start_ns &&
-			(time < w->end_ns || (w->is_last && time == w->end_ns));
-		if (begins && context != PM_NONE)
-			r = count_call(
-				c, pm_tree_frame(tree, context)->function, &reader->tree.calls[i]);
-	}
-	return r;
-}
-
-static int count_stretch(void *context, size_t i)
-{
-	struct building *b = context;
-	struct counts *c = &b->counts[i];
-	struct zts_traces reader;
-	size_t from = b->n_places * i / b->n_counts, to = b->n_places * (i + 1) / b->n_counts;
-	int r = zts_traces_init(&reader, b->z, NULL);
-	c->durations.only = b->found ? b->found->only : NULL;
-	c->items = calloc((size_t)b->tree->n_functions + 1, sizeof(*c->items));
-	if (!c->items)
-		r = -ENOMEM;
-	for (size_t k = from; k < to && r == 0; k++)
-		r = pm_work_cancelled() ? -ENOMEM : count_trace(b, c, &reader, b->places[k]);
-	zts_traces_done(&reader);
-	return r < 0 ? r : add_waiting(c);
-}
-
-static void counts_done(struct building *b)
-{
-	for (unsigned i = 0; b->counts && i < b->n_counts; i++) {
-		free(b->counts[i].items);
-		pm_durations_done(&b->counts[i].durations);
-	}
-	free(b->counts);
-	b->counts = NULL;
-}
-
-/* Counts all calls, on all processors, and their durations in `ret`: also a pm_pass. */
-static int count_all(void *context, struct pm_durations *ret)
-{
-	struct building *b = context;
-	counts_done(b);
-	b->found = ret->only ? ret : NULL;
-	b->n_counts = pm_crew_width();
-	b->counts = calloc(b->n_counts, sizeof(*b->counts));
-	int r = b->counts ? pm_crew_each(b->n_counts, count_stretch, b) : -ENOMEM;
-	for (unsigned i = 0; r == 0 && i < b->n_counts; i++) {
-		r = pm_durations_join(ret, &b->counts[i].durations, NULL);
-		pm_durations_done(&b->counts[i].durations);
-	}
-	return r;
-}
-
-/* Adds what was counted of the calls of each function. */
-static int join_counts(struct building *b)
-{
-	for (size_t k = 0; k < (size_t)b->n_counts * b->tree->n_functions; k++) {
-		size_t i = k % b->tree->n_functions;
-		const struct counted *from = &b->counts[k / b->tree->n_functions].items[i];
-		if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
-		b->items[i].sums.errors += from->errors;
-		if (from->ended)
-			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
-	}
-	return 0;
-}
-
-/* Fills percentiles by function. */
-static int find_percentiles(struct building *b)
-{
-	uint32_t n = b->tree->n_functions;
-	struct pm_durations durations = {.n = 0};
-	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
-	int r = times ? count_all(b, &durations) : -ENOMEM;
-	if (r == 0)
-		r = join_counts(b);
-	if (r == 0)
-		r = pm_percentiles(&durations, times, n, count_all, b);
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		b->items[i].times = times[i];
-	pm_durations_done(&durations);
-	free(times);
-	return r;
-}
-
 /* Are the calls that begin inside those of the run? 1 or 0. */
 static int has_calls_of_run(const struct building *b, struct pm_error *err)
 {
 	const struct zts_aggregate *a = &b->z->aggregate;
 	int r = b->window->has_all(b->window, err);
-	if (a->left_out > 0 && r > 0) /* of these the run has no contexts, but the methods */
-		r = 0;
 	for (size_t i = 0; i < a->n_methods && r > 0; i++)
 		r = a->methods[i].sums.calls == b->items[a->methods[i].function].sums.calls;
 	return r;
 }
 
-/* What is known of the calls of the run. */
-static void take_calls(struct building *b)
+/* Besides times: of the run, or of what was counted in the window. */
+static void take_calls(struct building *b, const struct zts_aggregate *a)
 {
-	const struct zts_aggregate *a = &b->z->aggregate;
+	const struct zts_samples *s = &b->z->samples;
 	for (size_t i = 0; i < a->n_methods; i++) {
 		const struct zts_method *from = &a->methods[i];
-		struct zts_method *to = &b->items[from->function];
+		uint32_t name = pm_strtab_find(&s->names, from->name);
+		if (name == PM_NONE)
+			continue;
+		struct zts_method *to = &b->items[s->tree->frames[s->frames[name]].function];
+		to->sums.calls = from->sums.calls;
 		to->sums.errors = from->sums.errors;
 		to->ended = from->ended;
 		to->min_ns = from->min_ns;
@@ -267,17 +127,25 @@ static void take_calls(struct building *b)
 
 static int count_calls(struct building *b, struct pm_error *err)
 {
-	int r = has_calls_of_run(b, err);
+	struct zts_aggregate inside;
+	struct zts_samples *s;
+	int r = zts_get_samples(b->z, &s, err);
+	if (r == 0)
+		r = has_calls_of_run(b, err);
 	if (r > 0) {
-		take_calls(b);
+		take_calls(b, &b->z->aggregate);
 		return 0;
 	}
-	if (r >= 0)
+	if (r == 0)
 		r = list_places(b, err);
 	if (r < 0)
 		return r;
-	r = find_percentiles(b);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	r = zts_window_calls_build(&inside, s->visits.stores, &b->z->survey, b->window, b->places,
+		(uint32_t)b->n_places, err);
+	if (r == 0)
+		take_calls(b, &inside);
+	zts_aggregate_done(&inside);
+	return r;
 }
 
 /* ---- the whole ---- */
@@ -314,7 +182,6 @@ static int finish(struct building *b, struct pm_window_part *part)
 
 static void building_done(struct building *b)
 {
-	counts_done(b);
 	free(b->places);
 	free(b->items);
 	free(b->runs);

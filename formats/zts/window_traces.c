@@ -69,9 +69,8 @@ static int window_build(void *context, struct pm_error *err)
 	if (!w)
 		return r < 0 ? r : pm_error_plain(err, -ENOMEM);
 	uint32_t first = PM_LOWER_BOUND(i, 0, v->n, v->traces[i].timestamp_ns < window->start_ns);
-	uint32_t end = PM_LOWER_BOUND(i, first, v->n,
-		v->traces[i].timestamp_ns < window->end_ns ||
-			(window->is_last && v->traces[i].timestamp_ns == window->end_ns));
+	uint32_t end =
+		PM_LOWER_BOUND(i, first, v->n, pm_window_has(window, v->traces[i].timestamp_ns));
 	uint32_t failed = PM_LOWER_BOUND(i, 0, v->n_failed, v->failed[i] < first);
 	uint32_t n_failed = PM_LOWER_BOUND(i, failed, v->n_failed, v->failed[i] < end) - failed;
 	bool all = end - first == v->n;

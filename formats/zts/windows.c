@@ -23,13 +23,11 @@ static bool clip(const struct pm_window *w, const struct zts_trace *t, uint64_t 
 	uint64_t duration = t->duration_ns == PM_NO_TIME ? 0 : t->duration_ns, end;
 	if (__builtin_add_overflow(t->timestamp_ns, duration, &end))
 		end = UINT64_MAX;
-	bool begins = t->timestamp_ns >= w->start_ns &&
-		(t->timestamp_ns < w->end_ns || (w->is_last && t->timestamp_ns == w->end_ns));
 	uint64_t from = t->timestamp_ns > w->start_ns ? t->timestamp_ns : w->start_ns;
 	uint64_t to = end < w->end_ns ? end : w->end_ns;
 	*ret_start = from;
 	*ret_duration = to > from ? to - from : 0;
-	return begins || to > from;
+	return pm_window_has(w, t->timestamp_ns) || to > from;
 }
 
 static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

@@ -85,6 +85,13 @@ struct pm_window {
 	struct pm_window_part *parts; /* of the format: PM_WINDOW_PARTS of them */
 };
 
+/* Whether that moment lies inside. */
+static inline bool pm_window_has(const struct pm_window *w, uint64_t time_ns)
+{
+	return time_ns >= w->start_ns &&
+		(time_ns < w->end_ns || (w->is_last && time_ns == w->end_ns));
+}
+
 enum { PM_WINDOW_PARTS = 2 };
 
 /* What a format makes for its documents of a window, once. */
