@@ -16,128 +16,17 @@
 #include "formats/zts/samples.h"
 #include "profmount/limits.h"
 
-/* ==== joining: paths are numbered by where each was first ==== */
+/* ==== what all threads have added up: paths are numbered by where each was first ==== */
 
-/* Joins what threads have added up into one aggregate, in any order. */
+/* Makes an aggregate of one partial, which the others were joined with. */
 struct joining {
 	struct zts_aggregate *a;
+	struct zts_partial *p;
 	struct pm_tree_builder *builder;
-	struct pm_paths paths;
-	struct pm_strtab names;
-	uint32_t *frames; /* of each method */
-	size_t frame_room, method_room, sum_room;
-	struct pm_durations durations; /* by method */
-	enum zts_again again;          /* why a pass is made */
-	struct zts_sums *sums;         /* of each path */
-	uint64_t *first;               /* of each path, see zts_tally_add */
-	size_t first_room;
+	uint32_t *frames;      /* of each method */
+	struct zts_sums *sums; /* of each path, in the builder's order */
+	enum zts_again again;  /* why a pass is made */
 };
-
-static int joining_init(struct joining *j, struct zts_aggregate *a)
-{
-	*j = (struct joining){
-		.a = a, .builder = pm_tree_builder_new(), .names = {.arena = &a->texts}};
-	int r = pm_paths_init(&j->paths, PM_LIMIT_CALL_PATHS);
-	return j->builder ? r : -ENOMEM;
-}
-
-static void joining_done(struct joining *j)
-{
-	pm_tree_builder_free(j->builder);
-	pm_paths_done(&j->paths);
-	pm_strtab_done(&j->names);
-	pm_durations_done(&j->durations);
-	free(j->frames);
-	free(j->sums);
-	free(j->first);
-}
-
-/* ---- methods, paths ---- */
-
-static void add_method(struct zts_method *to, const struct zts_method *from)
-{
-	zts_sums_add(&to->sums, &from->sums);
-	if (from->ended)
-		zts_method_ended(to, from->min_ns, from->max_ns);
-}
-
-/* Adds a method; PM_NONE if out of memory. */
-static uint32_t join_method(struct joining *j, const struct zts_method *method)
-{
-	struct zts_aggregate *a = j->a;
-	uint32_t index = pm_strtab_add(&j->names, method->name);
-	if (index == PM_NONE || index < a->n_methods) {
-		if (index != PM_NONE)
-			add_method(&a->methods[index], method);
-		return index;
-	}
-	if (pm_list_room(&a->methods, index, &j->method_room, sizeof(*a->methods)) < 0 ||
-		pm_list_room(&j->frames, index, &j->frame_room, sizeof(*j->frames)) < 0)
-		return PM_NONE;
-	j->frames[index] = PM_NONE;
-	a->methods[index] = *method;
-	a->methods[index].name = j->names.items[index];
-	a->n_methods++;
-	return index;
-}
-
-/*
- * `methods` maps the partial's methods to the joined ones; `places` gets the method of each of its
- * paths.
- */
-static int join_paths(
-	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *places)
-{
-	uint32_t known = j->paths.n;
-	if (pm_paths_join(&j->paths, PM_NONE, &p->tally.paths, methods, places) < 0 ||
-		(j->paths.n > 0 &&
-			(pm_list_room(&j->sums, j->paths.n - 1, &j->sum_room, sizeof(*j->sums)) <
-					0 ||
-				pm_list_room(&j->first, j->paths.n - 1, &j->first_room,
-					sizeof(*j->first)) < 0)))
-		return -ENOMEM;
-	for (uint32_t i = known; i < j->paths.n; i++) {
-		j->sums[i] = (struct zts_sums){0};
-		j->first[i] = UINT64_MAX;
-	}
-	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
-		uint32_t place = places[i];
-		if (place == PM_PATHS_FULL) {
-			j->a->left_out += p->tally.sums[i].sums.calls;
-			continue;
-		}
-		zts_sums_add(&j->sums[place], &p->tally.sums[i].sums);
-		if (p->tally.first[i] < j->first[place])
-			j->first[place] = p->tally.first[i];
-	}
-	return 0;
-}
-
-/* Adds contexts, methods, attributes and exceptions of a thread. */
-static int joining_add(struct joining *j, const struct zts_partial *p)
-{
-	uint32_t *methods = malloc(p->names.n * sizeof(*methods) + 1);
-	uint32_t *places = malloc(p->tally.paths.n * sizeof(*places) + 1);
-	int r = methods && places ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < p->names.n && r == 0; i++) {
-		methods[i] = join_method(j, &p->methods[i]);
-		r = methods[i] == PM_NONE ? -ENOMEM : 0;
-	}
-	if (r == 0)
-		r = join_paths(j, p, methods, places);
-	if (r == 0)
-		r = pm_durations_join(&j->durations, &p->durations, methods);
-	if (r == 0)
-		r = zts_attributes_join(&j->a->attributes, &p->attributes, &j->a->texts);
-	if (r == 0)
-		r = zts_attributes_join(&j->a->statements, &p->statements, &j->a->texts);
-	if (r == 0)
-		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
-	j->a->left_out += p->tally.left_out;
-	free(methods);
-	free(places);
-	return r;
-}
 
 /* ---- the tree ---- */
 
@@ -156,13 +45,14 @@ static int by_first(const void *a, const void *b)
 /* All paths in order of first use, parents before children; NULL if out of memory. */
 static struct place *sort_paths(const struct joining *j)
 {
-	struct place *places = malloc(j->paths.n * sizeof(*places) + 1);
+	uint32_t n = j->p->tally.paths.n;
+	struct place *places = malloc(n * sizeof(*places) + 1);
 	bool sorted = true;
-	for (uint32_t i = 0; places && i < j->paths.n; i++) {
-		places[i] = (struct place){j->first[i], i};
+	for (uint32_t i = 0; places && i < n; i++) {
+		places[i] = (struct place){j->p->tally.first[i], i};
 		sorted = sorted && (i == 0 || places[i - 1].first <= places[i].first);
 	}
-	if (places && (sorted || pm_sort(places, j->paths.n, sizeof(*places), by_first) == 0))
+	if (places && (sorted || pm_sort(places, n, sizeof(*places), by_first) == 0))
 		return places;
 	free(places);
 	return NULL;
@@ -181,48 +71,53 @@ static uint32_t frame_of(struct joining *j, uint32_t method)
 	return j->frames[method];
 }
 
-/* Gives the paths to the builder; the sums are in its order afterwards. 0 or -ENOMEM. */
+/* Gives the paths to the builder. 0 or -ENOMEM. */
 static int add_paths(struct joining *j, double *weight)
 {
-	uint32_t n = j->paths.n;
+	const struct zts_tally *t = &j->p->tally;
+	uint32_t n = t->paths.n;
 	struct place *places = sort_paths(j);
-	struct zts_sums *sums = malloc(n * sizeof(*sums) + 1);
 	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
-	int r = places && sums && place_of ? 0 : -ENOMEM;
+	int r = places && place_of ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < j->a->n_methods && (j->a->left_out || n == 0) && r == 0; i++)
 		frame_of(j, i); /* some may have no path */
 	for (uint32_t i = 0; i < n && r == 0; i++) {
-		const struct pm_path *path = &j->paths.items[places[i].path];
+		const struct pm_path *path = &t->paths.items[places[i].path];
 		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
 		place_of[places[i].path] = i;
-		sums[i] = j->sums[places[i].path];
-		weight[i] = (double)sums[i].inclusive_ns;
+		j->sums[i] = t->sums[places[i].path].sums;
+		weight[i] = (double)j->sums[i].inclusive_ns;
 		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
 	}
 	free(places);
 	free(place_of);
-	free(j->sums);
-	j->sums = sums;
 	return r;
 }
 
 static int freeze(struct joining *j, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
-	uint32_t n = j->paths.n, *index = NULL;
+	uint32_t n = j->p->tally.paths.n, *index = NULL;
 	double *weight = malloc(n * sizeof(*weight) + 1);
-	a->sums = malloc(n * sizeof(*a->sums) + 1);
-	int r = weight && a->sums ? add_paths(j, weight) : -ENOMEM;
-	pm_paths_done(&j->paths);
+	j->builder = pm_tree_builder_new();
+	j->frames = malloc((a->n_methods + 1) * sizeof(*j->frames));
+	j->sums = malloc(n * sizeof(*j->sums) + 1);
+	int r = weight && j->builder && j->frames && j->sums ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < a->n_methods; i++)
+		j->frames[i] = PM_NONE;
+	if (r == 0)
+		r = add_paths(j, weight);
+	zts_tally_done(&j->p->tally);
 	if (r == 0) {
 		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
 		j->builder = NULL;
 	}
-	for (uint32_t i = 0; i < n && r == 0; i++)
+	a->sums = r < 0 ? NULL : malloc(n * sizeof(*a->sums) + 1);
+	for (uint32_t i = 0; i < n && a->sums; i++)
 		a->sums[index[i]] = j->sums[i];
 	free(index);
 	free(weight);
-	return r;
+	return r == 0 && !a->sums ? -ENOMEM : r;
 }
 
 /* What the methods were, before they are sorted. A method is a function. */
@@ -232,7 +127,7 @@ static int list_times(struct joining *j, pm_pass pass, void *context)
 	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
 	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
 	int r = times && a->times
-		? pm_percentiles(&j->durations, times, (uint32_t)a->n_methods, pass, context)
+		? pm_percentiles(&j->p->durations, times, (uint32_t)a->n_methods, pass, context)
 		: -ENOMEM;
 	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
 		uint32_t function = a->tree->frames[j->frames[i]].function;
@@ -247,19 +142,31 @@ static int list_times(struct joining *j, pm_pass pass, void *context)
 /* The methods, attributes or statements that a pass counts: see `again`. */
 static const struct pm_strtab *joining_texts(const struct joining *j)
 {
-	const struct pm_strtab *texts[] = {[ZTS_AGAIN_METHODS] = &j->names,
+	const struct pm_strtab *texts[] = {[ZTS_AGAIN_METHODS] = &j->p->names,
 		[ZTS_AGAIN_ATTRIBUTES] = &j->a->attributes.texts,
 		[ZTS_AGAIN_STATEMENTS] = &j->a->statements.texts};
 	return texts[j->again];
 }
 
 /*
- * Builds the tree, finds percentiles and sorts the lists. A `pass` reads all traces again; `again`
- * then says for what.
+ * Moves what the partial has, builds the tree, finds percentiles and sorts the lists. A `pass`
+ * reads all traces again; `again` then says for what.
  */
-static int joining_end(struct joining *j, pm_pass pass, void *context, struct pm_error *err)
+static int finish(struct joining *j, pm_pass pass, void *context, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
+	struct zts_partial *p = j->p;
+	a->methods = p->methods;
+	a->n_methods = p->names.n;
+	a->left_out = p->tally.left_out;
+	a->attributes = p->attributes;
+	a->statements = p->statements;
+	a->exceptions = p->exceptions;
+	a->texts = p->texts;
+	p->methods = NULL;
+	p->attributes = p->statements = (struct zts_attributes){.items = NULL};
+	p->exceptions = (struct zts_exceptions){.items = NULL};
+	p->texts = (struct pm_arena){.block = NULL};
 	int r = freeze(j, err);
 	j->again = ZTS_AGAIN_METHODS;
 	if (r == 0)
@@ -426,22 +333,28 @@ static int read_again(void *context, struct pm_durations *ret)
 	return r;
 }
 
+/* Joins what threads have added up with what the first one has. */
 static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
-	struct joining j;
-	int r = joining_init(&j, a);
+	struct zts_partial *first = &g->sums->items[0].partial;
+	struct joining j = {.a = a, .p = first};
+	int r = 0;
 	for (unsigned i = 0; i < g->sums->n && r == 0; i++) {
 		struct zts_partial *p = &g->sums->items[i].partial;
 		number(p);
 		for (size_t k = 0; k < p->n_added; k++)
 			a->calls_of[p->added[k].place] = p->added[k].calls;
-		r = joining_add(&j, p);
-		zts_partial_done(p); /* replaced by the joined ones */
+		if (p == first)
+			continue;
+		r = zts_partial_join(first, p);
+		zts_partial_done(p);
 	}
 	g->joining = &j;
 	if (r == 0)
-		r = joining_end(&j, read_again, g, err);
-	joining_done(&j);
+		r = finish(&j, read_again, g, err);
+	pm_tree_builder_free(j.builder);
+	free(j.frames);
+	free(j.sums);
 	return r;
 }
 

@@ -212,7 +212,33 @@ int zts_partial_end(struct zts_partial *p)
 		r = zts_tally_fold(&p->tally, p->methods, p->names.n);
 	free(p->brief);
 	p->brief = NULL;
+	p->brief_room = 0;
 	zts_tally_end(&p->tally);
+	return r;
+}
+
+int zts_partial_join(struct zts_partial *to, const struct zts_partial *from)
+{
+	uint32_t *methods = malloc(from->names.n * sizeof(*methods) + 1);
+	int r = methods ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < from->names.n && r == 0; i++) {
+		methods[i] = add_method(to, from->methods[i].name);
+		if (methods[i] == PM_NONE)
+			r = -ENOMEM;
+		else
+			zts_method_add(&to->methods[methods[i]], &from->methods[i]);
+	}
+	if (r == 0)
+		r = zts_tally_join(&to->tally, &from->tally, methods);
+	if (r == 0)
+		r = pm_durations_join(&to->durations, &from->durations, methods);
+	if (r == 0)
+		r = zts_attributes_join(&to->attributes, &from->attributes, &to->texts);
+	if (r == 0)
+		r = zts_attributes_join(&to->statements, &from->statements, &to->texts);
+	if (r == 0)
+		r = zts_exceptions_join(&to->exceptions, &from->exceptions, &to->texts);
+	free(methods);
 	return r;
 }
 

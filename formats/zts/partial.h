@@ -80,6 +80,9 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 /* Call after the last trace: adds up methods, and frees what is no longer needed. 0 or -ENOMEM. */
 int zts_partial_end(struct zts_partial *p);
 
+/* Adds what `from` has, after the end of both. 0 or -ENOMEM. */
+int zts_partial_join(struct zts_partial *to, const struct zts_partial *from);
+
 void zts_partial_done(struct zts_partial *p);
 
 /* ---- of all threads ---- */

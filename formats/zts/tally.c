@@ -41,12 +41,10 @@ static void note_first(struct zts_tally *t, const struct zts_tree *tree,
 	}
 }
 
-static int find_paths(struct zts_tally *t, const struct zts_tree *tree)
+/* Paths from `fresh` on get sums. */
+static int begin_paths(struct zts_tally *t, uint32_t fresh)
 {
-	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
-	uint32_t fresh = t->paths.n;
-	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
-		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0 ||
+	if (pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0 ||
 		pm_list_room(&t->first, t->paths.n, &t->first_room, sizeof(*t->first)) < 0)
 		return -ENOMEM;
 	for (uint32_t i = fresh; i < t->paths.n; i++) {
@@ -137,11 +135,36 @@ int zts_tally_room(struct zts_tally *t, uint32_t n)
 int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, const struct zts_added *all,
 	uint32_t trace)
 {
+	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
 	uint32_t fresh = t->paths.n;
-	if (find_paths(t, tree) < 0)
+	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
+		begin_paths(t, fresh) < 0)
 		return -ENOMEM;
 	note_first(t, tree, all, trace, fresh);
 	return add_calls(t, tree) ? 0 : add_rest(t, tree);
+}
+
+int zts_tally_join(struct zts_tally *to, const struct zts_tally *from, const uint32_t *methods)
+{
+	uint32_t known = to->paths.n;
+	uint32_t *places = malloc(from->paths.n * sizeof(*places) + 1);
+	int r = places ? pm_paths_join(&to->paths, PM_NONE, &from->paths, methods, places)
+		       : -ENOMEM;
+	if (r == 0)
+		r = begin_paths(to, known);
+	for (uint32_t i = 0; i < from->paths.n && r == 0; i++) {
+		uint32_t place = places[i];
+		if (place == PM_PATHS_FULL) {
+			to->left_out += from->sums[i].sums.calls;
+			continue;
+		}
+		zts_sums_add(&to->sums[place].sums, &from->sums[i].sums);
+		if (from->first[i] < to->first[place])
+			to->first[place] = from->first[i];
+	}
+	to->left_out += from->left_out;
+	free(places);
+	return r;
 }
 
 /* ---- methods ---- */
@@ -153,6 +176,13 @@ void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
 	if (!m->ended || max_ns > m->max_ns)
 		m->max_ns = max_ns;
 	m->ended = true;
+}
+
+void zts_method_add(struct zts_method *to, const struct zts_method *from)
+{
+	zts_sums_add(&to->sums, &from->sums);
+	if (from->ended)
+		zts_method_ended(to, from->min_ns, from->max_ns);
 }
 
 int zts_method_by_time(const void *a, const void *b)

@@ -68,12 +68,22 @@ int zts_tally_room(struct zts_tally *t, uint32_t n);
 int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, const struct zts_added *all,
 	uint32_t trace);
 
+/*
+ * Adds the sums of paths, whose methods are `methods[key]` here, when `first` has numbers that both
+ * understand. Not the shortest and longest calls, nor those without a path: see zts_tally_fold.
+ * 0 or -ENOMEM.
+ */
+int zts_tally_join(struct zts_tally *to, const struct zts_tally *from, const uint32_t *methods);
+
 /* Adds the sums to `methods`; inclusive times are of outermost calls only. 0 or -ENOMEM. */
 int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);
 
 /* Frees what is only needed for adding. */
 void zts_tally_end(struct zts_tally *t);
 void zts_tally_done(struct zts_tally *t);
+
+/* Adds the calls of `from` to a method. */
+void zts_method_add(struct zts_method *to, const struct zts_method *from);
 
 /* Calls of the method took from `min_ns` to `max_ns`. */
 void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);
