@@ -7,8 +7,8 @@
 
 #include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
+#include "formats/zts/partial.h"
 #include "formats/zts/survey.h"
-#include "formats/zts/tally.h"
 #include "profmount/documents.h"
 #include "profmount/profile.h"
 

@@ -12,12 +12,61 @@
 #include "formats/common/crew.h"
 #include "formats/common/map.h"
 #include "formats/common/percentiles.h"
+#include "formats/common/steps.h"
 #include "formats/common/text.h"
 #include "formats/zts/attributes.h"
 #include "formats/zts/exceptions.h"
 #include "formats/zts/meta.h"
 #include "formats/zts/reader.h"
-#include "formats/zts/tally.h"
+#include "profmount/documents.h"
+
+struct zts_sums {
+	uint64_t calls, errors;
+	zts_sum inclusive_ns, exclusive_ns;
+};
+
+static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from)
+{
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->inclusive_ns += from->inclusive_ns;
+	to->exclusive_ns += from->exclusive_ns;
+}
+
+struct zts_method {
+	struct pm_bytes name;
+	uint32_t function;    /* of the run's tree, once that is finished */
+	struct zts_sums sums; /* inclusive: of outermost calls */
+	bool ended;           /* one call at least: min and max are known */
+	int64_t min_ns, max_ns;
+	struct pm_call_times times;
+};
+
+/* ---- calls added up by paths of methods ---- */
+
+/* Of the calls of a path: one cache line. No call has ended where min_ns > max_ns. */
+struct zts_path_sums {
+	struct zts_sums sums;
+	int64_t min_ns, max_ns;
+};
+
+struct zts_tally {
+	struct pm_paths paths;
+	struct zts_path_sums *sums; /* of each path */
+	uint64_t *first;            /* of each path: where it was first, trace << 32 | call */
+	size_t sum_room, first_room;
+	uint32_t latest; /* trace so far; PM_NONE: none */
+	struct pm_guesses guesses;
+	struct pm_step *steps; /* of each call of the current trace */
+	zts_sum *ns;           /* of each call, too: see zts_call_settle */
+	size_t step_room, ns_room;
+	struct zts_path_sums
+		*rest; /* by method, of calls that were left out; inclusive: outermost */
+	size_t n_rest, rest_room;
+	uint32_t *active; /* of each method, while calls are left out: those that have not ended */
+	size_t active_room;
+	uint64_t left_out;
+};
 
 /* A method as calls lately named it: a place for the last bits of ids. */
 struct zts_recent {
@@ -84,6 +133,12 @@ int zts_partial_end(struct zts_partial *p);
 int zts_partial_join(struct zts_partial *to, const struct zts_partial *from);
 
 void zts_partial_done(struct zts_partial *p);
+
+/* Frees what has been added up by path, before the rest. */
+void zts_tally_done(struct zts_tally *t);
+
+/* For pm_sort: by exclusive time, highest first, then by name. */
+int zts_method_by_time(const void *a, const void *b);
 
 /* ---- of all threads ---- */
 

@@ -1,7 +1,17 @@
-/* What only trace stores have in a window: its traces, and its methods. */
+/*
+ * What only trace stores have in a window: its traces, and its methods. Times of methods are those
+ * of the parts inside, added up by context, as in contexts.csv. Calls, errors, the shortest and the
+ * longest call and percentiles are of the calls that begin inside, with their whole duration: where
+ * these are all calls of the run, those of the run; otherwise the traces that have records in the
+ * window are read, on all processors.
+ */
+#include <stdlib.h>
 #include <string.h>
 
-#include "formats/zts/window_methods.h"
+#include "formats/common/callcosts.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/zts/parts.h"
 
 static const struct zts_opened *stores_of(const struct pm_table *table)
 {
@@ -56,12 +66,220 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
+enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts */ };
+
+struct window_methods {
+	struct zts_method *items; /* those that run in it, by exclusive time, highest first */
+	size_t n;
+};
+
+struct building {
+	const struct pm_window *window;
+	const struct zts_opened *z;
+	const struct pm_tree *tree; /* of the window; its functions are those of the run */
+	struct zts_method *items;   /* by function */
+	bool *runs;
+	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
+	size_t n_places, room;
+};
+
+/* ---- methods: times ---- */
+
+/* Costs of windows are whole. */
+static zts_sum whole(const struct pm_value *v)
+{
+	if (!v->whole)
+		return (zts_sum)v->f;
+	return v->negative ? (zts_sum)v->i : (zts_sum)v->u;
+}
+
+static int add_context(struct building *b, uint32_t context, bool outermost, struct pm_error *err)
+{
+	const struct pm_window *w = b->window;
+	struct pm_value values[PM_CALLS_N_METRICS];
+	uint32_t function = pm_tree_frame(b->tree, context)->function;
+	struct zts_method *method = &b->items[function];
+	int64_t n =
+		w->profile->ops->run_costs(w->profile, context, values, PM_CALLS_N_METRICS, err);
+	for (int64_t i = 0; i < n; i++) {
+		zts_sum cost = whole(&values[i]);
+		switch (values[i].metric) {
+		case PM_CALLS_INCL: method->sums.inclusive_ns += outermost ? cost : 0; break;
+		case PM_CALLS_EXCL: method->sums.exclusive_ns += cost; break;
+		case PM_CALLS_CALLS: method->sums.calls += (uint64_t)cost; break;
+		default: break;
+		}
+	}
+	b->runs[function] = true;
+	return n < 0 ? (int)n : 0;
+}
+
+/* A context is outermost if no context of the same method is open around it. */
+static int add_contexts(struct building *b, struct pm_error *err)
+{
+	const struct pm_tree *tree = b->tree;
+	uint32_t *end = calloc((size_t)tree->n_functions + 1, sizeof(*end));
+	int r = end ? 0 : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < tree->n_contexts && r == 0; i++) {
+		uint32_t *around = &end[pm_tree_frame(tree, i)->function];
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
+			? pm_error_plain(err, -ENOMEM)
+			: add_context(b, i, i >= *around, err);
+		if (i >= *around)
+			*around = tree->end[i];
+	}
+	free(end);
+	return r;
+}
+
+/* ---- methods: calls that begin inside ---- */
+
+static int list_places(struct building *b, struct pm_error *err)
+{
+	const struct pm_window *w = b->window;
+	const struct zts_samples *s = &b->z->samples;
+	uint64_t at = 0, first, end;
+	int r = 0;
+	while (r == 0 && (r = w->records(w, at, &first, &end, err)) > 0) {
+		uint32_t place = zts_samples_place(s, first);
+		for (r = 0; place < s->n_traces && s->first[place] < end; place++) {
+			if (s->first[place] == s->first[place + 1])
+				continue;
+			if (pm_list_room(&b->places, b->n_places, &b->room, sizeof(*b->places)) < 0)
+				return pm_error_plain(err, -ENOMEM);
+			b->places[b->n_places++] = place;
+		}
+		at = s->first[place]; /* the last trace is done with, too */
+	}
+	return r;
+}
+
+/* Are the calls that begin inside those of the run? 1 or 0. */
+static int has_calls_of_run(const struct building *b, struct pm_error *err)
+{
+	const struct zts_aggregate *a = &b->z->aggregate;
+	int r = b->window->has_all(b->window, err);
+	for (size_t i = 0; i < a->n_methods && r > 0; i++)
+		r = a->methods[i].sums.calls == b->items[a->methods[i].function].sums.calls;
+	return r;
+}
+
+/* Besides times: of the run, or of what was counted in the window. */
+static void take_calls(struct building *b, const struct zts_aggregate *a)
+{
+	const struct zts_samples *s = &b->z->samples;
+	for (size_t i = 0; i < a->n_methods; i++) {
+		const struct zts_method *from = &a->methods[i];
+		uint32_t name = pm_strtab_find(&s->names, from->name);
+		if (name == PM_NONE)
+			continue;
+		struct zts_method *to = &b->items[s->tree->frames[s->frames[name]].function];
+		to->sums.calls = from->sums.calls;
+		to->sums.errors = from->sums.errors;
+		to->ended = from->ended;
+		to->min_ns = from->min_ns;
+		to->max_ns = from->max_ns;
+		to->times = from->times;
+	}
+}
+
+static int count_calls(struct building *b, struct pm_error *err)
+{
+	struct zts_aggregate inside;
+	struct zts_samples *s;
+	int r = zts_get_samples(b->z, &s, err);
+	if (r == 0)
+		r = has_calls_of_run(b, err);
+	if (r > 0) {
+		take_calls(b, &b->z->aggregate);
+		return 0;
+	}
+	if (r == 0)
+		r = list_places(b, err);
+	if (r < 0)
+		return r;
+	r = zts_window_calls_build(&inside, s->visits.stores, &b->z->survey, b->window, b->places,
+		(uint32_t)b->n_places, err);
+	if (r == 0)
+		take_calls(b, &inside);
+	zts_aggregate_done(&inside);
+	return r;
+}
+
+/* ---- methods: the whole ---- */
+
+static void methods_free(void *data)
+{
+	struct window_methods *m = data;
+	free(m->items);
+	free(m);
+}
+
+/* Leaves those that run, in order. */
+static int finish(struct building *b, struct pm_window_part *part)
+{
+	struct window_methods *m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->items = b->items;
+	b->items = NULL;
+	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
+		if (!b->runs[i])
+			continue;
+		m->items[m->n] = m->items[i];
+		m->items[m->n++].name = b->tree->texts[b->tree->functions[i].name];
+	}
+	if (pm_sort(m->items, m->n, sizeof(*m->items), zts_method_by_time) < 0) {
+		methods_free(m);
+		return -ENOMEM;
+	}
+	part->data = m;
+	part->free = methods_free;
+	return 0;
+}
+
+static void building_done(struct building *b)
+{
+	free(b->places);
+	free(b->items);
+	free(b->runs);
+}
+
+static int build(void *context, struct pm_error *err)
+{
+	struct building b = {.window = context};
+	const struct pm_profile *p = b.window->profile;
+	b.z = zts_opened_of(b.window->run);
+	int r = pm_profile_tree(p, &b.tree, err);
+	if (r < 0)
+		return r;
+	b.items = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.items));
+	b.runs = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.runs));
+	r = b.items && b.runs ? add_contexts(&b, err) : pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		r = count_calls(&b, err);
+	if (r == 0 && (r = finish(&b, &b.window->parts[ZTS_WINDOW_METHODS])) < 0)
+		pm_error_plain(err, r);
+	building_done(&b);
+	return r;
+}
+
+/* Built once; owned by the window. */
+static int get_methods(
+	const struct pm_window *window, const struct window_methods **ret, struct pm_error *err)
+{
+	struct pm_window_part *part = &window->parts[ZTS_WINDOW_METHODS];
+	int r = pm_lazy_get(part->once, build, (void *)(uintptr_t)window, err);
+	*ret = r < 0 ? NULL : part->data;
+	return r;
+}
+
 /* ---- methods.csv: a row's position is its number ---- */
 
 static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts_window_methods *m;
-	int r = zts_window_methods_get(rows->table->self, &m, err);
+	const struct window_methods *m;
+	int r = get_methods(rows->table->self, &m, err);
 	if (r < 0 || rows->at >= m->n)
 		return r;
 	zts_method_row(&m->items[rows->at++], cells);
