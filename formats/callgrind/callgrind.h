@@ -8,7 +8,10 @@
 #include "formats/common/map.h"
 #include "formats/common/textlines.h"
 
-/* A number of the file: digits × 10^-decimals, or a double if it has more than 18 digits. */
+/*
+ * A number of the file: digits × 10^-decimals, or a double if its digits are beyond 63 bits;
+ * without decimals, it is itself.
+ */
 struct cg_number {
 	int64_t digits;
 	unsigned decimals;

@@ -108,7 +108,7 @@ static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
 	for (size_t i = c->at.first_part; i < c->n_parts; i++)
 		totals = totals && (c->parts[i].has_totals || c->parts[i].lines == 0);
 	say_fault(c, &c->at.malformed,
-		"a line is none of this format, or has more costs than events");
+		"a line is none of this format, or has more costs than events or one beyond 2^63");
 	say_fault(c, &c->at.nameless, "an id is used that has no name before");
 	say_fault(c, &c->at.unended, "calls= without a line of costs after it");
 	say_fault(

@@ -276,14 +276,17 @@ static bool take_positions(
 	return true;
 }
 
-/* Costs of a line; those that are missing are 0. False if one is no number, or there are too many.
+/*
+ * Costs of a line; those that are missing are 0. False if one is no number or beyond 63 bits, or
+ * there are too many.
  */
 static bool take_costs(struct cg_reader *c, struct pm_bytes line)
 {
 	size_t n = 0;
 	c->is_whole = false;
 	for (struct pm_bytes w; (w = cg_word(&line)).len; n++)
-		if (n == c->at.n_columns || !cg_number_of(w, &c->cells[n]))
+		if (n == c->at.n_columns || !cg_number_of(w, &c->cells[n]) ||
+			(c->cells[n].real && c->cells[n].decimals == 0))
 			return false;
 	for (; n < c->at.n_columns; n++)
 		c->cells[n] = (struct cg_number){.digits = 0};
@@ -573,6 +576,11 @@ static bool agrees(const struct cg_reader *c, const struct cg_total *totals, str
 		long double sum = (long double)total->whole + total->rest, says;
 		if (!cg_number_of(w, &n))
 			return false;
+		if (!n.real && n.decimals == 0 && total->rest == 0) {
+			if (n.digits != total->whole)
+				return false;
+			continue;
+		}
 		says = cg_value(&n);
 		if (says - sum > 1e-9L * (says + sum) || sum - says > 1e-9L * (says + sum))
 			return false;

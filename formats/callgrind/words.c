@@ -52,8 +52,8 @@ bool cg_whole(struct pm_bytes b, uint64_t *ret)
 bool cg_number_of(struct pm_bytes b, struct cg_number *ret)
 {
 	bool negative = b.len && b.p[0] == '-', point = false;
-	uint64_t n = 0;
-	unsigned used = 0, decimals = 0;
+	uint64_t n = 0, more;
+	unsigned decimals = 0;
 	if (negative)
 		b.p++, b.len--;
 	*ret = (struct cg_number){.digits = 0};
@@ -65,6 +65,7 @@ bool cg_number_of(struct pm_bytes b, struct cg_number *ret)
 		ret->digits = ret->real ? 0 : negative ? -(int64_t)n : (int64_t)n;
 		return true;
 	}
+	bool is_full = false;
 	double f = 0, place = 1;
 	for (size_t i = 0; i < b.len; i++) {
 		if (b.p[i] == '.' && !point) {
@@ -75,10 +76,11 @@ bool cg_number_of(struct pm_bytes b, struct cg_number *ret)
 			return false;
 		f = f * 10 + (b.p[i] - '0');
 		place = point ? place * 10 : place;
-		if (used < CG_MOST_DIGITS) {
-			n = n * 10 + (b.p[i] - '0');
+		is_full |= __builtin_mul_overflow(n, 10, &more) ||
+			__builtin_add_overflow(more, b.p[i] - '0', &more) || more > INT64_MAX;
+		if (!is_full) {
+			n = more;
 			decimals += point;
-			used += n > 0;
 		} else if (!point || b.p[i] != '0') {
 			ret->real = true;
 		}
