@@ -21,21 +21,20 @@ struct filling {
 	const struct pm_tree *whole;
 	const struct pmfs_identity *id;
 	const uint8_t *categories;
-	uint8_t *says;   /* by function: 0 not asked, 1 no, 2 yes */
-	bool *hit;       /* by context: its frame matches */
-	bool *under;     /* it or one above it does */
-	bool *valued;    /* the whole run has values of it */
-	uint32_t *up;    /* by context: the node that it is, or that what is below hangs under */
-	uint32_t *from;  /* by node: its first context; PM_NONE: (hidden) */
-	uint32_t *frame; /* by frame: the first that is the same; NULL: all are different */
-	uint32_t n;      /* nodes */
+	uint8_t *says;     /* by function: 0 not asked, 1 no, 2 yes */
+	bool *hit;         /* by context: its frame matches */
+	bool *under;       /* it or one above it does */
+	bool *valued;      /* the whole run has values of it */
+	uint32_t *by_rank; /* contexts */
+	uint32_t *up;      /* by context: the node that it is, or that what is below hangs under */
+	uint32_t *from;    /* by node: its first context; PM_NONE: (hidden) */
+	uint32_t *frame;   /* by frame: the first that is the same; NULL: all are different */
+	uint32_t n;        /* nodes */
 	uint32_t *parent_of, *frame_of; /* by node */
 	struct pm_paths paths;          /* of the nodes, where contexts may become one */
 	bool *twin;                     /* by context: a sibling has the same frame */
 	struct pm_map siblings;         /* of these: parent << 32 | frame → how many so far */
 	struct pm_map keys;             /* of further siblings with that frame */
-	struct pmfs_shape_of shape;     /* of the nodes */
-	struct pmfs_gather *costs;      /* by node */
 };
 
 /* ---- matching ---- */
@@ -311,9 +310,9 @@ static int place_all(struct filling *l)
 	const struct pm_tree *whole = l->whole;
 	uint32_t n = whole->n_contexts;
 	enum pmfs_filter_kind kind = l->f->what.kind;
-	uint32_t *by_rank = malloc(((size_t)n + 1) * sizeof(*by_rank));
+	uint32_t *by_rank = l->by_rank;
 	bool *wanted = calloc((size_t)n + 1, sizeof(*wanted));
-	int r = by_rank && wanted ? 0 : -ENOMEM;
+	int r = wanted ? 0 : -ENOMEM;
 	for (uint32_t i = n; r == 0 && i-- > 0;) {
 		by_rank[whole->rank[i]] = i;
 		wanted[i] |= kind == PMFS_FILTER_HIDE ? !l->hit[i]
@@ -326,7 +325,6 @@ static int place_all(struct filling *l)
 		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
 			? -ENOMEM
 			: place(l, by_rank[k], wanted[by_rank[k]]);
-	free(by_rank);
 	free(wanted);
 	return r;
 }
@@ -372,16 +370,16 @@ static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error 
 	size_t room = (size_t)metrics->n + 1;
 	struct pm_value *values = malloc(room * sizeof(*values));
 	r = values ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < l->whole->n_contexts; i++) {
-		uint32_t parent = l->whole->parent[i];
+	for (uint32_t k = 0; r == 0 && k < l->whole->n_contexts; k++) {
+		uint32_t i = l->by_rank[k], parent = l->whole->parent[i];
 		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+		if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			r = -ENOMEM;
 		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
 		r = n < 0 ? (int)n : 0;
 		l->valued[i] = n > 0;
-		for (int64_t k = 0; r == 0 && k < n; k++)
-			r = pmfs_gather_add(g, &values[k], f->to[i], f->same[i],
+		for (int64_t v = 0; r == 0 && v < n; v++)
+			r = pmfs_gather_add(g, &values[v], f->to[i], f->same[i],
 				nested ? f->to[parent] : PM_NONE);
 	}
 	free(values);
@@ -401,16 +399,16 @@ static int add_up(struct filling *l, struct pm_error *err)
 {
 	struct pmfs_filter *f = l->f;
 	bool *seen = calloc((size_t)f->slots.n + 1, sizeof(*seen));
-	l->shape = (struct pmfs_shape_of){
+	const struct pmfs_shape_of shape = {
 		l->parent_of, l->frame_of, l->whole->frames, l->whole->n_frames};
-	l->costs = pmfs_gather_new(&f->slots, &l->shape, l->n, seen);
-	int r = l->costs && seen ? 0 : pm_error_plain(err, -ENOMEM);
+	f->run = pmfs_gather_new(&f->slots, &shape, l->n, seen);
+	int r = f->run && seen ? 0 : pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		l->frame_of[i] =
 			l->from[i] == PM_NONE ? l->whole->n_frames : l->whole->frame[l->from[i]];
 	if (r == 0)
-		r = gather_run(l, l->costs, err);
-	if (r == 0 && pmfs_gather_roll(l->costs) < 0)
+		r = gather_run(l, f->run, err);
+	if (r == 0 && pmfs_gather_roll(f->run) < 0)
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		drop_unseen(&f->slots, seen);
@@ -434,8 +432,11 @@ static double *weigh(const struct filling *l, uint32_t group)
 	}
 	bool sizes = by != PM_NONE && f->slots.list[f->slots.slots[by].metric].decreases;
 	for (uint32_t i = 0; weight && by != PM_NONE && i < l->n; i++) {
-		double cost = pmfs_gather_cost(l->costs, i, by);
-		weight[i] = isnan(cost) ? 0 : sizes ? fabs(cost) : cost;
+		struct pmfs_filtered_cost cost;
+		if (!pmfs_gather_get(f->run, i, by, &cost))
+			continue;
+		double number = cost.whole ? (double)cost.i : cost.f;
+		weight[i] = isnan(number) ? 0 : sizes ? fabs(number) : number;
 	}
 	return weight;
 }
@@ -488,7 +489,7 @@ static void find_living(const struct filling *l, bool *lives)
 	for (uint32_t i = l->n; i-- > 0;) {
 		uint32_t from = l->from[i];
 		lives[i] |= (from != PM_NONE && (all || (of_run && !l->valued[from]))) ||
-			pmfs_gather_has(l->costs, i);
+			pmfs_gather_has(f->run, i);
 		if (lives[i] && l->parent_of[i] != PM_NONE)
 			lives[l->parent_of[i]] = true;
 	}
@@ -505,16 +506,15 @@ static void renumber(uint32_t *of, uint32_t n, const uint32_t *index)
 static int refer_to_tree(struct filling *l, const bool *lives, const uint32_t *index)
 {
 	struct pmfs_filter *f = l->f;
-	uint32_t n = f->tree->n_contexts;
-	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
-	f->start = malloc(((size_t)n + 1) * sizeof(*f->start));
+	const struct pm_tree *t = f->tree;
+	const struct pmfs_shape_of shape = {t->parent, t->frame, t->frames, t->n_frames};
+	uint32_t *order = malloc(((size_t)t->n_contexts + 1) * sizeof(*order));
 	renumber(f->to, l->whole->n_contexts, index);
 	renumber(f->same, l->whole->n_contexts, index);
 	for (uint32_t i = 0; order && i < l->n; i++)
 		if (lives[i])
 			order[index[i]] = i;
-	int r = order && f->start ? pmfs_gather_list(l->costs, order, n, &f->run, f->start)
-				  : -ENOMEM;
+	int r = order ? pmfs_gather_renumber(f->run, &shape, order, t->n_contexts) : -ENOMEM;
 	free(order);
 	return r;
 }
@@ -525,22 +525,20 @@ static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
 	uint32_t group = l->whole->ordered_by, *index = NULL, n = l->n;
 	double *weight = weigh(l, group);
 	uint32_t *kept = malloc(((size_t)n + 1) * sizeof(*kept));
-	uint32_t *from = malloc(((size_t)n + 1) * sizeof(*from));
-	uint32_t *parent = malloc(((size_t)n + 1) * sizeof(*parent));
 	struct pm_tree_regrowth with = {
-		.parent = parent, .from = from, .made = pm_bytes_of("(hidden)")};
-	int r = weight && kept && from && parent ? 0 : pm_error_plain(err, -ENOMEM);
+		.parent = l->parent_of, .from = l->from, .made = pm_bytes_of("(hidden)")};
+	int r = weight && kept ? 0 : pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		uint32_t parent = l->parent_of[i];
+		uint32_t above = parent == PM_NONE ? PM_NONE : kept[parent];
 		/* Samples of a context without costs are those of the next one above. */
-		kept[i] = lives[i]                   ? with.n
-			: l->parent_of[i] == PM_NONE ? PM_NONE
-						     : kept[l->parent_of[i]];
+		kept[i] = lives[i] ? with.n : above;
 		if (!lives[i])
 			continue;
-		from[with.n] = l->from[i];
-		parent[with.n] = l->parent_of[i] == PM_NONE ? PM_NONE : kept[l->parent_of[i]];
-		weight[with.n++] = weight[i];
 		with.n_made += l->from[i] == PM_NONE;
+		l->from[with.n] = l->from[i];
+		l->parent_of[with.n] = above;
+		weight[with.n++] = weight[i];
 	}
 	with.weight = group == PM_NONE ? NULL : weight;
 	if (r == 0)
@@ -553,8 +551,6 @@ static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
 		r = pm_error_plain(err, -ENOMEM);
 	free(weight);
 	free(kept);
-	free(from);
-	free(parent);
 	free(index);
 	return r;
 }
@@ -579,17 +575,18 @@ static int prepare(struct filling *l, struct pm_error *err)
 	l->under = calloc(n, sizeof(*l->under));
 	l->valued = calloc(n, sizeof(*l->valued));
 	/* At most one (hidden) for each entry. */
-	l->from = malloc(7 * n * sizeof(*l->from));
+	l->from = malloc(8 * n * sizeof(*l->from));
 	f->to = malloc(n * sizeof(*f->to));
 	f->same = malloc(n * sizeof(*f->same));
 	if (!l->says || !l->hit || !l->under || !l->valued || !l->from || !f->to || !f->same ||
 		pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0 ||
 		(joins(l) && pm_paths_reserve(&l->paths, l->whole->n_contexts) < 0))
 		return pm_error_plain(err, -ENOMEM);
-	pm_use_huge_pages(l->from, 7 * n * sizeof(*l->from));
+	pm_use_huge_pages(l->from, 8 * n * sizeof(*l->from));
 	l->parent_of = l->from + 2 * n;
 	l->frame_of = l->from + 4 * n;
 	l->up = l->from + 6 * n;
+	l->by_rank = l->from + 7 * n;
 	for (size_t i = 0; i < n; i++)
 		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
 	r = pmfs_slots_make(&f->slots, metrics);
@@ -627,7 +624,6 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	free(l.twin);
 	free(l.from);
 	free(l.frame);
-	pmfs_gather_free(l.costs);
 	pm_paths_done(&l.paths);
 	pm_map_done(&l.siblings);
 	pm_map_done(&l.keys);

@@ -179,7 +179,7 @@ struct amount {
 
 struct pmfs_gather {
 	const struct pmfs_slots *slots;
-	const struct pmfs_shape_of *shape;
+	struct pmfs_shape_of shape;
 	uint32_t *place; /* by context: in `list`, + 1 */
 	uint32_t *list;
 	uint32_t n_contexts;
@@ -197,7 +197,7 @@ struct pmfs_gather *pmfs_gather_new(
 	if (!g)
 		return NULL;
 	*g = (struct pmfs_gather){.slots = s,
-		.shape = shape,
+		.shape = *shape,
 		.n_contexts = n,
 		.place = calloc((size_t)n + 1, sizeof(*g->place)),
 		.seen = seen};
@@ -222,7 +222,7 @@ void pmfs_gather_free(struct pmfs_gather *g)
 static struct amount *amounts_of(struct pmfs_gather *g, uint32_t context)
 {
 	size_t n_cells = g->slots->n_cells;
-	for (uint32_t at = context; at != PM_NONE && !g->place[at]; at = g->shape->parent[at]) {
+	for (uint32_t at = context; at != PM_NONE && !g->place[at]; at = g->shape.parent[at]) {
 		if (pm_list_room(&g->list, g->n, &g->room, sizeof(*g->list)) < 0 ||
 			pm_list_room(&g->amounts, g->n, &g->room_amounts,
 				n_cells * sizeof(*g->amounts)) < 0 ||
@@ -316,8 +316,8 @@ int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_
 		g->seen[in->slot] = true;
 	if (s->slots[in->slot].roll == PMFS_ROLL_STAYS)
 		to = same;
-	while (in->of_frames && to != same && to != PM_NONE && frame_of(g->shape, to)->nested)
-		to = g->shape->parent[to];
+	while (in->of_frames && to != same && to != PM_NONE && frame_of(&g->shape, to)->nested)
+		to = g->shape.parent[to];
 	int r = to == PM_NONE ? 0 : add_value(g, to, in->slot, value, 1);
 	if (r == 0 && in->with_nested && above != PM_NONE)
 		r = add_value(g, above, in->slot, value, -1);
@@ -359,7 +359,7 @@ static const struct amount *result(
 	const struct pmfs_slot *s = &g->slots->slots[slot];
 	if (s->roll != PMFS_ROLL_LEXICAL)
 		return &all[s->cell];
-	uint8_t kind = frame_of(g->shape, context)->kind;
+	uint8_t kind = frame_of(&g->shape, context)->kind;
 	bool is_part = kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
 	return &all[is_part ? s->cell : g->slots->slots[s->flat].cell];
 }
@@ -369,10 +369,10 @@ static int add_up(struct pmfs_gather *g)
 {
 	const struct pmfs_slots *s = g->slots;
 	for (size_t k = g->n; k-- > 0;) {
-		uint32_t context = g->list[k], parent = g->shape->parent[context];
+		uint32_t context = g->list[k], parent = g->shape.parent[context];
 		struct amount *own = amounts_of(g, context);
 		struct amount *above = parent == PM_NONE ? NULL : amounts_of(g, parent);
-		const struct pm_frame *frame = frame_of(g->shape, context);
+		const struct pm_frame *frame = frame_of(&g->shape, context);
 		bool nested = frame->nested, is_loop = frame->kind == PM_KIND_LOOP;
 		if (k % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
 			return -ENOMEM;
@@ -402,55 +402,61 @@ int pmfs_gather_roll(struct pmfs_gather *g)
 
 /* ---- sums ---- */
 
-static const struct amount *amounts_at(const struct pmfs_gather *g, uint32_t context)
+bool pmfs_gather_get(const struct pmfs_gather *g, uint32_t context, uint32_t slot,
+	struct pmfs_filtered_cost *ret)
 {
-	return &g->amounts[(g->place[context] - 1) * (size_t)g->slots->n_cells];
-}
-
-double pmfs_gather_cost(const struct pmfs_gather *g, uint32_t context, uint32_t slot)
-{
-	if (!g->place[context])
-		return NAN;
-	const struct amount *a = result(g, context, amounts_at(g, context), slot);
-	return a->state == NO_VALUE ? NAN : a->state == WHOLE ? (double)a->i : a->f;
+	if (!g->place[context] || g->slots->slots[slot].metric == PM_NONE)
+		return false;
+	const struct amount *all = &g->amounts[(g->place[context] - 1) * (size_t)g->slots->n_cells];
+	const struct amount *a = result(g, context, all, slot);
+	*ret = (struct pmfs_filtered_cost){
+		.context = context, .slot = (uint16_t)slot, .whole = a->state == WHOLE, .i = a->i};
+	return a->state != NO_VALUE;
 }
 
 bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context)
 {
+	struct pmfs_filtered_cost cost;
 	bool has = false;
 	for (uint32_t i = 0; g->place[context] && !has && i < g->slots->n; i++)
-		has = g->slots->slots[i].metric != PM_NONE &&
-			result(g, context, amounts_at(g, context), i)->state != NO_VALUE;
+		has = pmfs_gather_get(g, context, i, &cost);
 	return has;
 }
 
-int pmfs_gather_list(const struct pmfs_gather *g, const uint32_t *order, uint32_t n,
-	struct pmfs_filtered_costs *ret, uint32_t *ret_start)
+int pmfs_gather_list(const struct pmfs_gather *g, struct pmfs_filtered_costs *ret)
 {
-	size_t n_listed = order ? n : g->n;
 	*ret = (struct pmfs_filtered_costs){
 		.items = malloc((g->n_costs + 1) * sizeof(*ret->items))};
 	if (!ret->items)
 		return -ENOMEM;
 	pm_use_huge_pages(ret->items, (g->n_costs + 1) * sizeof(*ret->items));
-	for (size_t k = 0; k < n_listed; k++) {
-		uint32_t context = order ? order[k] : g->list[k];
-		if (ret_start)
-			ret_start[k] = (uint32_t)ret->n;
-		for (uint32_t i = 0; g->place[context] && i < g->slots->n; i++) {
-			const struct amount *a = result(g, context, amounts_at(g, context), i);
-			if (g->slots->slots[i].metric == PM_NONE || a->state == NO_VALUE)
-				continue;
-			ret->items[ret->n++] = (struct pmfs_filtered_cost){
-				.context = order ? (uint32_t)k : context,
-				.slot = (uint16_t)i,
-				.whole = a->state == WHOLE,
-				.i = a->i};
-		}
-	}
-	if (ret_start)
-		ret_start[n_listed] = (uint32_t)ret->n;
-	return ret->n > UINT32_MAX ? -ENOMEM : 0;
+	for (size_t k = 0; k < g->n; k++)
+		for (uint32_t i = 0; i < g->slots->n; i++)
+			ret->n += pmfs_gather_get(g, g->list[k], i, &ret->items[ret->n]);
+	return 0;
+}
+
+int pmfs_gather_renumber(
+	struct pmfs_gather *g, const struct pmfs_shape_of *shape, const uint32_t *order, uint32_t n)
+{
+	uint32_t *place = malloc(((size_t)n + 1) * sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		place[i] = g->place[order[i]];
+	free(g->place);
+	free(g->list);
+	free(g->sizes);
+	g->place = place;
+	g->list = NULL;
+	g->sizes = NULL;
+	g->shape = *shape;
+	return 0;
+}
+
+uint64_t pmfs_gather_bytes(const struct pmfs_gather *g)
+{
+	return g->room_amounts * g->slots->n_cells * sizeof(*g->amounts);
 }
 
 struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,

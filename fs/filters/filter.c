@@ -25,12 +25,11 @@ static void drop(struct pmfs_filter *f)
 	pm_tree_free(f->tree);
 	free(f->to);
 	free(f->same);
-	free(f->start);
-	free(f->run.items);
+	pmfs_gather_free(f->run);
 	pmfs_slots_done(&f->slots);
 	f->tree = NULL;
-	f->to = f->same = f->start = NULL;
-	f->run = (struct pmfs_filtered_costs){.items = NULL};
+	f->to = f->same = NULL;
+	f->run = NULL;
 }
 
 /* Of the primary quantity: the cost at the top of a tree, whose values are `costs`. */
@@ -74,7 +73,7 @@ static int build(void *context, struct pm_error *err)
 	f->parts.tree.it = f->tree;
 	pmfs_filter_grown(f,
 		(uint64_t)f->whole->n_contexts * 8 + (uint64_t)f->tree->n_contexts * 32 +
-			f->run.n * sizeof(*f->run.items));
+			pmfs_gather_bytes(f->run));
 	return 0;
 }
 
@@ -165,11 +164,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	int r = filter_get(p, &f, err);
 	if (r < 0)
 		return r;
-	uint32_t n = f->start[context + 1] - f->start[context];
-	for (uint32_t i = 0; i < n && i < room; i++)
-		ret[i] = pmfs_cost_value(
-			&f->slots, &f->run.items[f->start[context] + i], f->tree, PM_NONE);
-	return n < room ? n : (int64_t)room;
+	struct pmfs_filtered_cost cost;
+	size_t n = 0;
+	for (uint32_t i = 0; i < f->slots.n && n < room; i++)
+		if (pmfs_gather_get(f->run, context, i, &cost))
+			ret[n++] = pmfs_cost_value(&f->slots, &cost, f->tree, PM_NONE);
+	return (int64_t)n;
 }
 
 /* A filter that is a run among several has operations of its own for closing. */
@@ -198,7 +198,7 @@ static int add_thread(void *context, struct pm_error *err)
 	*costs = (struct pmfs_filtered_costs){.items = NULL};
 	if (r == 0)
 		r = pmfs_filter_take(f, pmfs_filter_thread_of(f, task->thread), g, err);
-	if (r == 0 && (pmfs_gather_roll(g) < 0 || pmfs_gather_list(g, NULL, 0, costs, NULL) < 0))
+	if (r == 0 && (pmfs_gather_roll(g) < 0 || pmfs_gather_list(g, costs) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		pmfs_filter_grown(f, costs->n * sizeof(*costs->items));

@@ -90,16 +90,21 @@ int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_
 	uint32_t above);
 /* Once all are given. 0 or -ENOMEM. */
 int pmfs_gather_roll(struct pmfs_gather *g);
-/* Then: the cost of a context in a slot, or NaN; whether it has any in a slot of a metric. */
-double pmfs_gather_cost(const struct pmfs_gather *g, uint32_t context, uint32_t slot);
+/* Then: the cost of a context in the slot of a metric; false if it has none. */
+bool pmfs_gather_get(const struct pmfs_gather *g, uint32_t context, uint32_t slot,
+	struct pmfs_filtered_cost *ret);
+/* Whether it has any. */
 bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context);
+/* Lists all costs. 0 or -ENOMEM; the caller frees ret->items. */
+int pmfs_gather_list(const struct pmfs_gather *g, struct pmfs_filtered_costs *ret);
 /*
- * Lists all costs. `order` is of the n contexts that have some: they are numbered by it, and
- * ret_start[n + 1] gets where the costs of each begin. NULL: they are, and stay, as numbered. 0 or
- * -ENOMEM; the caller frees ret->items.
+ * The contexts become those of another tree: `order` has what each of the n was. Nothing can be
+ * added or listed any more. 0 or -ENOMEM.
  */
-int pmfs_gather_list(const struct pmfs_gather *g, const uint32_t *order, uint32_t n,
-	struct pmfs_filtered_costs *ret, uint32_t *ret_start);
+int pmfs_gather_renumber(struct pmfs_gather *g, const struct pmfs_shape_of *shape,
+	const uint32_t *order, uint32_t n);
+/* The memory of the costs. */
+uint64_t pmfs_gather_bytes(const struct pmfs_gather *g);
 void pmfs_gather_free(struct pmfs_gather *g);
 
 /* Converts a cost to a value of the profile. */
@@ -143,8 +148,7 @@ struct pmfs_filter {
 	uint32_t *to;   /* by context of the whole: where its cost goes, or PM_NONE */
 	uint32_t *same; /* where it is itself, or PM_NONE */
 	struct pmfs_slots slots;
-	struct pmfs_filtered_costs run;
-	uint32_t *start; /* by context, in run; n_contexts + 1 */
+	struct pmfs_gather *run; /* by context of the tree */
 	bool has_matches;
 	bool hits_nothing; /* samples of context 0 match: nothing runs */
 
