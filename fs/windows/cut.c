@@ -222,13 +222,14 @@ void pmfs_cut_done(struct pmfs_cut *cut)
 
 struct filling {
 	const struct pmfs_span *span;
+	bool calls;
 	uint64_t skip; /* rows */
 	struct pm_sample *ret;
 	size_t n, room;
 };
 
 /* True if it is inside; then its part inside is counted. */
-static bool clip(const struct pmfs_span *span, struct pm_sample *s)
+static bool clip(const struct pmfs_span *span, bool calls, struct pm_sample *s)
 {
 	uint64_t start, ns;
 	if (!span_clip(span, s, &start, &ns))
@@ -236,6 +237,8 @@ static bool clip(const struct pmfs_span *span, struct pm_sample *s)
 	if (s->duration_ns != PM_NO_TIME && (start != s->time_ns || ns != s->duration_ns)) {
 		s->duration_ns = ns;
 		s->self_ns = PM_NO_SELF;
+		if (!calls && start != s->time_ns)
+			s->is_rest = true;
 	}
 	s->time_ns = start;
 	return true;
@@ -246,7 +249,7 @@ static int fill(void *context, const struct pm_sample *samples, size_t n)
 	struct filling *f = context;
 	for (size_t i = 0; i < n && f->n < f->room; i++) {
 		struct pm_sample s = samples[i];
-		if (!clip(f->span, &s))
+		if (!clip(f->span, f->calls, &s))
 			continue;
 		if (f->skip)
 			f->skip--;
@@ -282,7 +285,8 @@ int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x,
 	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
 	struct pm_error *err)
 {
-	struct filling f = {.span = span, .ret = ret, .room = room};
+	struct filling f = {
+		.span = span, .calls = x->profile->traces_are_calls, .ret = ret, .room = room};
 	if (first >= cut->n)
 		return 0;
 	size_t i = PM_LOWER_BOUND(k, 1, cut->n_stretches, cut->stretches[k].row <= first) - 1;

@@ -32,6 +32,7 @@ struct pm_sample {
 	union {
 		uint64_t seq;   /* of calls: number of the event in the stream */
 		uint64_t event; /* of weighed samples: index of pm_profile.events */
+		bool is_rest;   /* of other samples in a window: they began before it */
 	};
 	/*
 	 * Of calls: the context of the call that this one's time is a part of: 0 for its caller;

@@ -79,6 +79,43 @@ static void test_gaps_are_between_two_operations(void **state)
 	views_done(m, f);
 }
 
+/* No metric measures GPUs: a copy that began before the window, two kernels, idle time. */
+static void test_without_metrics_traces_say_what_ran(void **state)
+{
+	static const char *const keys[] = {"gpucontext", "gpustream"};
+	struct pm_frame nothing = {.kind = PM_KIND_PLACEHOLDER,
+		.function = PM_NONE,
+		.is_idle = true,
+		.is_nothing = true};
+	struct fake *f = fake_with_time();
+	f->profile.has_modules = true;
+	uint32_t stream = fake_thread(f, 1, 7);
+	f->threads.keys = keys;
+	fake_call(f, 11, 0, fake_function(f, "<gpu copyout>", NULL, 0));
+	fake_call(f, 12, 11, fake_function(f, "<gpu kernel>", NULL, 0));
+	fake_call(f, 13, 12, fake_function(f, "saxpy", NULL, 0));
+	fake_call(f, 14, 0, fake_function(f, "dot", NULL, 0));
+	fake_call(f, 15, 0, fake_function(f, "<gpu trace>", NULL, 0));
+	nothing.name = fake_text(f, "<no activity>");
+	fake_context(f, 16, 0, &nothing);
+	fake_sample(f, stream, 1000, 11);
+	fake_sample(f, stream, 4000, 13);
+	fake_sample(f, stream, 5000, 16);
+	fake_sample(f, stream, 9000, 14);
+	fake_sample(f, stream, 9500, 15);
+	fake_sample(f, stream, 9600, 13);
+	fake_sample(f, stream, 10600, 0);
+	f->threads_data[stream].samples[0].is_rest = true;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(view_named(PMFS_PLACE_WINDOW, "gpu.csv")->present(m, 0, NULL), 1);
+	assert_view(m, PMFS_PLACE_WINDOW, "gpu.csv", 0,
+		HEADER "0|3000||3000|0.5357142857142857|||copy|/bin/app|<gpu copyout>\n"
+		       "2|2000|1000|1000|0.35714285714285715|||kernel|/bin/app|saxpy\n"
+		       "1|500|500|500|0.08928571428571429|||kernel|/bin/app|dot\n"
+		       "1|100|100|100|0.017857142857142856||||/bin/app|<gpu trace>\n");
+	views_done(m, f);
+}
+
 static int64_t unreadable_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
@@ -145,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_launches_are_counted_or_seen),
 		cmocka_unit_test(test_gaps_are_between_two_operations),
+		cmocka_unit_test(test_without_metrics_traces_say_what_ran),
 		cmocka_unit_test(test_a_stream_that_cannot_be_read_is_left_out),
 		cmocka_unit_test(test_reading_streams_ends_when_it_is_cancelled),
 		cmocka_unit_test(test_it_is_there_where_a_gpu_was_measured),

@@ -96,6 +96,8 @@ static void expect(
 			continue;
 		if (s.time_ns < span->start || end > span->end)
 			s.self_ns = PM_NO_SELF;
+		if (s.time_ns < span->start && !f->profile.traces_are_calls)
+			s.is_rest = true;
 		s.time_ns = s.time_ns < span->start ? span->start : s.time_ns;
 		end = end < span->end ? end : span->end;
 		if (s.duration_ns != PM_NO_TIME)

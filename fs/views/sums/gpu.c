@@ -2,7 +2,7 @@
  * Times, counts and bytes are exclusive costs of functions, in metrics with hpcrun's names for GPU
  * operations; where frames say what is work of a GPU, all costs of those. The durations of single
  * launches are only in the traces of GPU streams, which are used if their sum equals the measured
- * time.
+ * time. Where no metric measures GPUs, as in windows, all is from these traces.
  */
 #include "fs/views/sums/gpu.h"
 
@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+#include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
@@ -34,7 +36,22 @@ enum { N_OPERATIONS = sizeof(operations) / sizeof(*operations) };
 /* Durations of a function in the traces of GPU streams. */
 struct launches {
 	uint64_t n, sum_ns, max_ns;
+	uint32_t context; /* the first of them */
 };
+
+/* Names that say what a GPU does, as they begin. */
+static const struct {
+	const char *name, *operation;
+} placeholders[] = {
+	{"<gpu kernel", "kernel"},
+	{"<gpu copy", "copy"},
+	{"<gpu alloc", "alloc"},
+	{"<gpu delete", "alloc"},
+	{"<gpu memset", "memset"},
+	{"<gpu sync", "sync"},
+};
+
+enum { N_PLACEHOLDERS = sizeof(placeholders) / sizeof(*placeholders) };
 
 /* Modules of frames that are work of a GPU: categories of trace events. */
 static const struct {
@@ -126,7 +143,9 @@ static int read_stream(const struct pm_profile *p, const struct pmfs_identity *i
 				continue;
 			struct launches *l = &by_function[pmfs_function_of(id, context)];
 			bool apart = p->traces_are_calls && batch[i].self_ns != PM_NO_SELF;
-			l->n++;
+			if (l->n == 0 && l->sum_ns == 0)
+				l->context = context;
+			l->n += p->traces_are_calls || !batch[i].is_rest;
 			l->sum_ns += apart ? batch[i].self_ns : batch[i].duration_ns;
 			if (batch[i].duration_ns > l->max_ns)
 				l->max_ns = batch[i].duration_ns;
@@ -154,13 +173,26 @@ static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 
 /* ---- rows ---- */
 
+/* Whether a metric has times of GPU operations: 1, 0, or -ENOMEM. */
+static int is_measured(struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_metrics *metrics;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
+		for (uint32_t k = 0; k < N_OPERATIONS; k++)
+			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
+				return 1;
+	return r == -ENOMEM ? r : 0;
+}
+
 static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launches *l)
 {
 	g.max_ns = NAN;
 	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
 		return 0;
 	g.total_ns = nearbyintl(g.total_ns); /* seconds are stored */
-	bool is_all = l->n > 0 && fabsl((pm_number)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
+	bool is_all = (l->n > 0 || l->sum_ns > 0) &&
+		fabsl((pm_number)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
 	if (is_all) {
 		g.max_ns = (double)l->max_ns;
 		if (isnan(g.launches))
@@ -223,15 +255,59 @@ static int add_measured(struct pmfs_gpu *t, uint32_t row, const struct launches 
 	return r;
 }
 
-static int add_rows(struct pmfs_gpu *t, bool by_frame, const struct launches *by_function)
+/* By context, the nearest name in its path that says what a GPU does: its place + 1, or 0. */
+static uint8_t *find_placeholders(const struct pm_tree *tree)
+{
+	uint8_t *ret = calloc((size_t)tree->n_contexts + 1, sizeof(*ret));
+	for (uint32_t i = 0; ret && i < tree->n_contexts; i++) {
+		struct pm_bytes name = tree->texts[pm_tree_frame(tree, i)->name];
+		ret[i] = tree->parent[i] == PM_NONE ? 0 : ret[tree->parent[i]];
+		for (uint8_t k = 0; pm_begins_with(name, "<gpu ") && k < N_PLACEHOLDERS; k++)
+			if (pm_begins_with(name, placeholders[k].name))
+				ret[i] = k + 1;
+	}
+	return ret;
+}
+
+/* What only traces have; idle time of a stream is none of it. */
+static int add_traced(struct pmfs_gpu *t, struct pmfs_model *m, const struct launches *by_function,
+	struct pm_error *err)
 {
 	const struct pmfs_functions *f = t->functions;
-	for (uint32_t row = 0; row < f->n; row++) {
+	const uint8_t *categories;
+	uint8_t *found = find_placeholders(f->tree);
+	int r = found ? pmfs_categories(m, &categories, err) : -ENOMEM;
+	for (uint32_t row = 0; r == 0 && row < f->n; row++) {
 		const struct launches *l = &by_function[f->function[row]];
-		if ((by_frame ? add_calls(t, row, l) : add_measured(t, row, l)) < 0)
-			return -ENOMEM;
+		if ((l->n == 0 && l->sum_ns == 0) || categories[l->context] == PMFS_IDLE)
+			continue;
+		uint8_t place = found[l->context];
+		struct pm_bytes name = pmfs_function_at(f, row)->name;
+		const struct pmfs_gpu_row g = {.row = row,
+			.operation = place                      ? placeholders[place - 1].operation
+				: pm_begins_with(name, "<gpu ") ? ""
+								: "kernel",
+			.launches = (pm_number)l->n,
+			.total_ns = (pm_number)l->sum_ns,
+			.bytes = NAN};
+		r = add_row(t, g, l);
 	}
-	return pm_sort(t->rows, t->n, sizeof(*t->rows), longest_first);
+	free(found);
+	return r;
+}
+
+static int add_rows(struct pmfs_gpu *t, struct pmfs_model *m, const struct launches *by_function,
+	struct pm_error *err)
+{
+	const struct pmfs_functions *f = t->functions;
+	bool by_frame = pmfs_model_profile(m)->gpu_frames;
+	int measured = by_frame ? 1 : is_measured(m, err);
+	int r = measured == 0 ? add_traced(t, m, by_function, err) : measured < 0 ? measured : 0;
+	for (uint32_t row = 0; measured > 0 && r == 0 && row < f->n; row++) {
+		const struct launches *l = &by_function[f->function[row]];
+		r = by_frame ? add_calls(t, row, l) : add_measured(t, row, l);
+	}
+	return r == 0 ? pm_sort(t->rows, t->n, sizeof(*t->rows), longest_first) : r;
 }
 
 static int gpu_fill(void *owner, void *p, struct pm_error *err)
@@ -245,7 +321,7 @@ static int gpu_fill(void *owner, void *p, struct pm_error *err)
 		r = by_function ? read_streams(m, t->functions->identity, by_function, err)
 				: pmfs_no_memory(err);
 	}
-	if (r == 0 && add_rows(t, pmfs_model_profile(m)->gpu_frames, by_function) < 0)
+	if (r == 0 && (r = add_rows(t, m, by_function, err)) == -ENOMEM)
 		r = pmfs_no_memory(err);
 	free(by_function);
 	return r;
@@ -262,16 +338,18 @@ int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error 
 int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_metrics *metrics;
+	const struct pm_threads *threads;
 	if (p->gpu_frames || !p->has_modules)
 		return p->gpu_frames;
 	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
-	r = pmfs_model_metrics(m, &metrics, err);
-	for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
-		for (uint32_t k = 0; k < N_OPERATIONS; k++)
-			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
-				return 1;
-	return r == -ENOMEM ? r : 0;
+	r = is_measured(m, err);
+	if (r != 0 || !pm_profile_has(p, threads) || !p->ops->samples)
+		return r;
+	r = pmfs_model_threads(m, &threads, NULL);
+	for (uint32_t i = 0; r == 0 && i < threads->n; i++)
+		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS)
+			return 1;
+	return r == -ENOMEM ? pmfs_no_memory(err) : 0;
 }
