@@ -72,8 +72,8 @@ static void take_groups(struct pmfs_slots *s, struct group *groups, uint32_t n_g
 		g->own_slot = s->n;
 		s->slots[s->n++] = (struct pmfs_slot){
 			.roll = PMFS_ROLL_OWN, .own = g->own_slot, .metric = PM_NONE};
-		s->intake[from] = (struct pmfs_intake){
-			g->own_slot, g->self != PM_NONE, g->in_tree == g->in_flat};
+		s->intake[from] = (struct pmfs_intake){g->own_slot, g->self != PM_NONE,
+			g->self == PM_NONE && g->in_tree == g->in_flat};
 		s->takes_away |= g->self != PM_NONE;
 	}
 }

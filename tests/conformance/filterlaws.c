@@ -217,6 +217,34 @@ static void check_top(struct checking *c)
 	sheet_done(&focus);
 }
 
+static bool is_negative(const struct sheet *s, int column)
+{
+	double size = column == SHEET_NONE ? 0 : sum_of_size(s, column);
+	for (size_t i = 0; column != SHEET_NONE && i < s->n; i++)
+		if (sheet_at(s, i, column)->number < -1e-9 * size)
+			return true;
+	return false;
+}
+
+/* Costs that are moved are moved whole: nothing is taken where it is not. */
+static void check_signs(struct checking *c)
+{
+	struct sheet whole, hidden;
+	if (!sheet_read(c->in, "contexts.csv", &whole))
+		return;
+	if (read_in(c, "hide", "contexts.csv", &hidden)) {
+		for (int k = 0; k < whole.n_columns; k++) {
+			const char *column = whole.columns[k];
+			bool own = ends_with(column, "_self") || ends_with(column, "_excl");
+			if (own && !is_negative(&whole, k) &&
+				is_negative(&hidden, sheet_column(&hidden, column)))
+				fail(c, "hide has a negative cost", column);
+		}
+		sheet_done(&hidden);
+	}
+	sheet_done(&whole);
+}
+
 /* ---- threads ---- */
 
 static void check_threads(struct checking *c)
@@ -308,6 +336,7 @@ static void check_pattern(struct checking *c, const struct sheet *functions, con
 	c->pattern = pattern;
 	check_functions(c, functions);
 	check_top(c);
+	check_signs(c);
 	if (c->adds_up)
 		check_threads(c);
 	check_window_sums(c);

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -256,6 +257,21 @@ class Filters(unittest.TestCase):
             "profiles": [{"type": "evented", "name": "t", "unit": "nanoseconds", "startValue": 0, "endValue": 100, "events": events}]}))
         for where, expected in (("windows/0-/", {"main": 60, "kernel": 40}), ("", {"main": 60, "kernel": 40}), ("windows/20ns-70ns/", {"main": 10, "kernel": 40})):
             self.assertEqual({r["name"]: int(r["time_ns_excl"]) for r in self.rows(where + "hide/solve/functions.csv", source=source)}, expected)
+
+    def test_hidden_costs_go_to_the_line_of_the_call(self):
+        """Also in databases without the scope lex_aware, where one scope serves trees and functions."""
+        source = os.path.join(self.folder.name, "hpctoolkit")
+        shutil.copytree(os.path.join(SOURCES, "hpctoolkit"), source)
+        for without in (False, True):
+            if without:
+                with open(os.path.join(source, "meta.db"), "r+b") as f:
+                    before = f.read()
+                    f.seek(0)
+                    f.write(before.replace(b"lex_aware\0", b"lex_other\0"))
+                self.assertIn(b"lex_aware\0", before)
+            work = next(r for r in self.rows("functions.csv", source=source) if r["name"] == "work")["cputime_sec_excl"]
+            own = {r["name"]: r["cputime_sec_self"] for r in self.rows("hide/work/contexts.csv", source=source) if r["cputime_sec_self"]}
+            self.assertEqual(own, {"app.c:10": work})
 
     def test_where_nothing_runs_is_idle(self):
         """Also in databases, of which samples have context 0 then, and the tree has none."""
