@@ -1,10 +1,12 @@
 /*
- * Growing arrays: `struct thing *items; size_t n, room;` and one function. Memory for large tables.
+ * Growing arrays: `struct thing *items; size_t n, room;` and one function.
  */
 #ifndef PROFMOUNT_LIST_H
 #define PROFMOUNT_LIST_H
 
 #include <stddef.h>
+
+#include "formats/common/arena.h"
 
 /*
  * Makes room for item n of `*items` (items of `size` bytes, `*room` of them allocated), growing by
@@ -12,20 +14,15 @@
  */
 int pm_list_room(void *items, size_t n, size_t *room, size_t size);
 
-/* ---- large tables, which are accessed at random ---- */
+/* The same in an arena, unless that is NULL. It frees the items. */
+int pm_list_room_in(struct pm_arena *a, void *items, size_t n, size_t *room, size_t size);
 
-/*
- * As calloc, for tables that are looked at before they are written to: free with free. The kernel
- * maps a shared page of zeros where fresh memory is first read, and another page where it is then
- * written: two faults, of which the second interrupts all processors that run threads of the
- * process. Here all pages can be written from the beginning.
- */
-void *pm_zeroed(size_t n, size_t size);
-
-/*
- * Advises the kernel to use huge pages for memory from malloc or realloc if it is large, so that
- * its addresses stay in the TLB. For memory that has not been written to. pm_zeroed does this.
- */
-void pm_use_huge_pages(void *items, size_t bytes);
+/* The same in a build (arena.h), which fails in place of the function. */
+static inline void pm_list_grow(
+	struct pm_arena *a, void *items, size_t n, size_t *room, size_t size)
+{
+	if (n >= *room)
+		pm_build_check(a, pm_list_room_in(a, items, n, room, size));
+}
 
 #endif

@@ -50,14 +50,15 @@ static struct pm_map_slot *map_slot(const struct pm_map *m, uint64_t key)
 
 static bool map_grow(struct pm_map *m)
 {
-	struct pm_map grown = {.n = m->n, .room = m->room ? 2 * m->room : FIRST_ROOM};
-	grown.slots = pm_zeroed(grown.room, sizeof(*grown.slots));
+	struct pm_map grown = {
+		.n = m->n, .room = m->room ? 2 * m->room : FIRST_ROOM, .arena = m->arena};
+	grown.slots = pm_arena_zeroed(m->arena, grown.room, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (size_t i = 0; i < m->room; i++)
 		if (m->slots[i].taken)
 			*map_slot(&grown, m->slots[i].key) = m->slots[i];
-	free(m->slots);
+	pm_arena_free(m->arena, m->slots);
 	*m = grown;
 	return true;
 }
@@ -73,7 +74,7 @@ uint32_t *pm_map_find(const struct pm_map *m, uint64_t key)
 uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new)
 {
 	if (pm_work_cancelled() || (is_full(m->n, m->room) && !map_grow(m)))
-		return NULL;
+		return pm_arena_failed(m->arena);
 	struct pm_map_slot *slot = map_slot(m, key);
 	*ret_new = !slot->taken;
 	if (!slot->taken) {
@@ -85,8 +86,8 @@ uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_n
 
 void pm_map_done(struct pm_map *m)
 {
-	free(m->slots);
-	*m = (struct pm_map){.slots = NULL};
+	pm_arena_free(m->arena, m->slots);
+	*m = (struct pm_map){.arena = m->arena};
 }
 
 /* ---- interned strings: a slot holds index + 1, 0 is free ---- */
@@ -120,12 +121,12 @@ static bool strtab_grow(struct pm_strtab *t)
 {
 	struct pm_strtab grown = *t;
 	grown.n_slots = t->n_slots ? 2 * t->n_slots : FIRST_ROOM;
-	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_arena_zeroed(t->home, grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++)
 		*strtab_slot(&grown, t->items[i]) = i + 1;
-	free(t->slots);
+	pm_arena_free(t->home, t->slots);
 	*t = grown;
 	return true;
 }
@@ -136,15 +137,22 @@ static struct pm_bytes *own_items(const struct pm_strtab *t)
 	return (struct pm_bytes *)(uintptr_t)t->items;
 }
 
+static uint32_t no_index(const struct pm_strtab *t)
+{
+	pm_arena_failed(t->home);
+	return UINT32_MAX;
+}
+
 uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b)
 {
 	if (pm_work_cancelled() || (is_full(t->n, t->n_slots) && !strtab_grow(t)))
-		return UINT32_MAX;
+		return no_index(t);
 	uint32_t *slot = strtab_slot(t, b);
 	if (*slot)
 		return *slot - 1;
-	if (t->n >= PM_LIMIT_ITEMS || pm_list_room(&t->items, t->n, &t->room, sizeof(b)) < 0)
-		return UINT32_MAX;
+	if (t->n >= PM_LIMIT_ITEMS ||
+		pm_list_room_in(t->home, &t->items, t->n, &t->room, sizeof(b)) < 0)
+		return no_index(t);
 	if (t->arena)
 		b = pm_arena_copy(t->arena, b);
 	if (t->arena && !b.p)
@@ -180,8 +188,8 @@ uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b)
 
 void pm_strtab_done(struct pm_strtab *t)
 {
-	free(t->slots);
-	free(own_items(t));
+	pm_arena_free(t->home, t->slots);
+	pm_arena_free(t->home, own_items(t));
 	pm_map_done(&t->lasting);
 	*t = (struct pm_strtab){.arena = NULL};
 }

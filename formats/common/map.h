@@ -11,13 +11,15 @@
 struct pm_map {
 	struct pm_map_slot *slots;
 	size_t n, room;
+	struct pm_arena *arena; /* has the slots; NULL: pm_map_done frees them */
 };
 
 /* The value of a key, or NULL; valid until the next put. */
 uint32_t *pm_map_find(const struct pm_map *m, uint64_t key);
 
 /*
- * The value of a key, inserted as `fresh` if the key is new (see *ret_new); NULL if out of memory.
+ * The value of a key, inserted as `fresh` if the key is new (see *ret_new); NULL if out of memory,
+ * unless in a build (arena.h), as is what follows.
  */
 uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new);
 
@@ -26,6 +28,7 @@ void pm_map_done(struct pm_map *m);
 /* Interned strings: equal strings have the same index, counted from 0 in order of insertion. */
 struct pm_strtab {
 	struct pm_arena *arena; /* for copies; NULL: the strings outlive the table */
+	struct pm_arena *home;  /* has the table; NULL: pm_strtab_done frees it */
 	const struct pm_bytes *items;
 	uint32_t n;
 	size_t room;
@@ -33,6 +36,12 @@ struct pm_strtab {
 	size_t n_slots;
 	struct pm_map lasting; /* place of a long text → index; see pm_strtab_add_lasting */
 };
+
+/* A table in an arena, with its copies. */
+static inline struct pm_strtab pm_strtab_in(struct pm_arena *a)
+{
+	return (struct pm_strtab){.arena = a, .home = a, .lasting = {.arena = a}};
+}
 
 /* The index of b, which is added if it is new; PM_NONE (UINT32_MAX) if out of memory. */
 uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b);

@@ -18,8 +18,8 @@ enum { UNASKED = 64 << 10, SHRUNK = 16 << 10, FLOWS = 1 << 20 };
 
 void pm_text_done(struct pm_text *t)
 {
-	free(t->p);
-	*t = (struct pm_text){.limit = t->limit};
+	pm_arena_free(t->arena, t->p);
+	*t = (struct pm_text){.limit = t->limit, .arena = t->arena};
 }
 
 void pm_text_clear(struct pm_text *t)
@@ -37,7 +37,7 @@ void pm_text_end(struct pm_text *t, struct pm_text *out)
 void pm_text_shrink(struct pm_text *t)
 {
 	bool much = t->taken > SHRUNK && t->taken - t->len > t->taken / 8;
-	char *p = much ? realloc(t->p, t->len + 1) : NULL;
+	char *p = much ? pm_arena_realloc(t->arena, t->p, t->len + 1) : NULL;
 	if (p) {
 		t->p = p;
 		t->room = t->taken = t->len + 1;
@@ -52,7 +52,7 @@ static size_t limit_of(const struct pm_text *t)
 /* Takes memory for `taken` bytes in total, which is within the limit. */
 static bool take(struct pm_text *t, size_t taken)
 {
-	char *p = realloc(t->p, taken);
+	char *p = pm_arena_realloc(t->arena, t->p, taken);
 	if (!p)
 		return false;
 	if (t->grown)
@@ -106,7 +106,7 @@ char *pm_text_reserve_more(struct pm_text *t, size_t n)
 	t->full = n > limit_of(t) - t->flowed - t->len;
 	t->failed =
 		t->full || (t->flow && t->len >= FLOWS && !flow(t)) || !make_room(t, t->len + n);
-	return t->failed ? NULL : t->p + t->len;
+	return t->failed ? pm_arena_failed(t->arena) : t->p + t->len;
 }
 
 int pm_text_status(const struct pm_text *t)

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_TEXT_H
 #define PROFMOUNT_TEXT_H
 
-#include "profmount/bytes.h"
+#include "formats/common/arena.h"
 
 struct pm_text {
 	char *p; /* owned; NULL while empty; not NUL-terminated */
@@ -15,6 +15,8 @@ struct pm_text {
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then meaningless */
 	bool full;    /* failed at the limit */
+	/* Optional: has the bytes, and its build (arena.h) fails instead of the builder. */
+	struct pm_arena *arena;
 	/* Optional: called with the number of additional bytes allocated, for memory accounting. */
 	void (*grown)(void *context, size_t more);
 	void *grown_context;

@@ -15,16 +15,7 @@
 struct documents {
 	struct pm_named_doc *docs;
 	size_t n;
-	struct pm_arena arena; /* of paths */
 };
-
-static void documents_free(void *part)
-{
-	struct documents *d = part;
-	free(d->docs);
-	pm_arena_done(&d->arena);
-	free(d);
-}
 
 static void add_table(struct documents *d, const char *csv, const char *tsv, struct pm_table table)
 {
@@ -71,59 +62,35 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }
 
-/* Two files for each quantity with costs. 0 or -ENOMEM. */
-static int list_exports(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
+static void *documents_build(struct pm_arena *a, struct pmfs_compare *c,
+	enum pmfs_compare_part which, struct pm_error *err)
 {
+	const struct pmfs_costs *k;
+	(void)which;
+	pm_build_check(a, pmfs_compare_costs(c, &k, err));
+	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_shown_quantities;
+	struct documents *d = pm_arena_alloc(a, sizeof(*d));
+	d->docs = pm_arena_array(a, most, sizeof(*d->docs));
+	list(d, c, k);
 	for (uint32_t i = 0; i < k->n_shown_quantities; i++) {
 		const char *export = pmfs_quantity_cost(k, i)->export;
 		if (!pmfs_quantity_is_shown(k, i))
 			continue;
-		const char *folded =
-			pm_arena_printf(&d->arena, "export/%s.collapsedstack.txt", export);
-		const char *pprof = pm_arena_printf(&d->arena, "export/%s.pb.gz", export);
-		if (!folded || !pprof)
-			return -ENOMEM;
-		add_text(d, c, folded, pmfs_compare_folded_render);
-		d->docs[d->n - 1].doc.text.a = i;
-		add_text(d, c, pprof, pmfs_compare_pprof_render);
-		d->docs[d->n - 1].doc.text.a = i;
+		add_text(d, c, pm_arena_printf(a, "export/%s.collapsedstack.txt", export),
+			pmfs_compare_folded_render);
+		add_text(d, c, pm_arena_printf(a, "export/%s.pb.gz", export),
+			pmfs_compare_pprof_render);
+		d->docs[d->n - 2].doc.text.a = d->docs[d->n - 1].doc.text.a = i;
 	}
-	return 0;
-}
-
-static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
-{
-	const struct pmfs_costs *k;
-	(void)which;
-	int r = pmfs_compare_costs(c, &k, err);
-	if (r < 0)
-		return r;
-	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_shown_quantities;
-	struct documents *d = calloc(1, sizeof(*d));
-	if (d)
-		d->docs = calloc(most, sizeof(*d->docs));
-	if (!d || !d->docs) {
-		free(d);
-		return pmfs_compare_no_memory(err);
-	}
-	list(d, c, k);
-	if (list_exports(d, c, k) < 0) {
-		documents_free(d);
-		return pmfs_compare_no_memory(err);
-	}
-	*ret = d;
 	c->shown.documents.it = d->docs;
 	c->shown.documents.n = d->n;
-	*ret_bytes = sizeof(*d) + most * sizeof(*d->docs) + d->arena.total;
-	return 0;
+	return d;
 }
 
 static int get_documents(void *self, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {documents_build, documents_free};
 	const struct documents *d;
-	return pmfs_compare_get(self, PMFS_COMPARE_DOCUMENTS, &type, &d, err);
+	return pmfs_compare_get(self, PMFS_COMPARE_DOCUMENTS, documents_build, &d, err);
 }
 
 /* ---- the profile ---- */
@@ -132,8 +99,7 @@ static void compare_close(struct pm_profile *p)
 {
 	struct pmfs_compare *c = p->self;
 	for (unsigned i = PMFS_COMPARE_N_PARTS; i-- > 0;) /* later parts refer to earlier ones */
-		if (c->parts[i].built)
-			c->parts[i].free(c->parts[i].built);
+		pm_arena_done(&c->parts[i].arena);
 	free(c);
 }
 
@@ -153,7 +119,7 @@ int pmfs_compare_new(
 {
 	struct pmfs_compare *c = calloc(1, sizeof(*c));
 	if (!c)
-		return pmfs_compare_no_memory(err);
+		return pm_error_plain(err, -ENOMEM);
 	c->of = *of;
 	c->shown = pm_nothing;
 	c->shown.documents.build = get_documents;

@@ -5,8 +5,8 @@
  */
 #include "fs/compare/internal.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/crew.h"
@@ -15,12 +15,6 @@
 #include "formats/common/sort.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/totals.h"
-
-/*
- * What all tables of a comparison are made of: its parts, its runs, and their columns. Columns
- * of different runs are matched by name: names are stems with units, so the formats need not be
- * the same.
- */
 
 /*
  * Two runs that are about to be read one after the other: prepared on two processors, and in use
@@ -39,26 +33,34 @@ struct borrowed {
 struct part_build {
 	struct pmfs_compare *compare;
 	enum pmfs_compare_part which;
-	const struct pmfs_compare_part_type *type;
+	pmfs_compare_part_fn *build;
+	struct pm_error *err;
 };
 
-static int build_part(void *context, struct pm_error *err)
+static void build_part(void *context)
 {
 	const struct part_build *b = context;
 	struct pmfs_compare *c = b->compare;
-	uint64_t bytes = 0;
-	c->parts[b->which].free = b->type->free;
-	int r = b->type->build(c, b->which, &c->parts[b->which].built, &bytes, err);
-	if (r == 0)
-		__atomic_add_fetch(&c->bytes, bytes, __ATOMIC_RELAXED);
+	c->parts[b->which].built = b->build(&c->parts[b->which].arena, c, b->which, b->err);
+}
+
+static int try_part(void *context, struct pm_error *err)
+{
+	struct part_build *b = context;
+	struct pm_arena *a = &b->compare->parts[b->which].arena;
+	b->err = err;
+	int r = pm_build(a, build_part, b);
+	if (r < 0)
+		pm_arena_done(a);
+	__atomic_add_fetch(&b->compare->bytes, a->total, __ATOMIC_RELAXED);
 	return r;
 }
 
 int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
-	const struct pmfs_compare_part_type *type, void *ret, struct pm_error *err)
+	pmfs_compare_part_fn *build, void *ret, struct pm_error *err)
 {
-	struct part_build b = {.compare = c, .which = which, .type = type};
-	int r = pm_lazy_get(&c->parts[which].lazy, build_part, &b, err);
+	struct part_build b = {.compare = c, .which = which, .build = build};
+	int r = pm_lazy_get(&c->parts[which].lazy, try_part, &b, err);
 	void *built = r < 0 ? NULL : c->parts[which].built;
 	memcpy(ret, &built, sizeof(built));
 	return r;
@@ -120,7 +122,21 @@ static const struct pmfs_compared_run *next_run(const struct pmfs_costs *costs, 
 	return *i < costs->n_runs ? &costs->runs[*i] : NULL;
 }
 
-int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+struct run_read {
+	struct pmfs_reader reader;
+	void *self;
+	uint32_t run;
+	struct pmfs_model *m;
+	struct pm_error *err;
+};
+
+static void read_run(void *context)
+{
+	const struct run_read *r = context;
+	r->reader.read(r->self, r->run, r->m, r->err);
+}
+
+void pmfs_compare_read(struct pm_arena *a, struct pmfs_compare *c, const struct pmfs_costs *costs,
 	struct pmfs_reader reader, void *self, struct pm_error *err)
 {
 	struct borrowed two = {.compare = c, .prepare = reader.prepare, .self = self};
@@ -128,19 +144,19 @@ int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
 	int r = 0;
 	for (uint32_t i = 0, n = 0; r == 0 && (run = next_run(costs, &i)); i++, n++) {
 		uint32_t second = i + 1;
-		struct pmfs_model *m;
+		struct run_read read = {reader, self, i, NULL, err};
 		if (reader.prepare && n % 2 == 0) {
 			pmfs_return(&two);
 			borrow(&two, run, next_run(costs, &second));
 		}
-		r = pmfs_compare_acquire(c, run, &m, err);
+		r = pmfs_compare_acquire(c, run, &read.m, err);
 		if (r < 0)
 			break;
-		r = reader.read(self, i, m, err);
+		r = pm_build(a, read_run, &read);
 		pmfs_compare_release(c, run);
 	}
 	pmfs_return(&two);
-	return r;
+	pm_build_check(a, r);
 }
 
 /* ---- the cost columns of all tables: names and cells ---- */
@@ -158,14 +174,11 @@ struct header {
 	struct pm_arena *arena;
 	const char **names;
 	uint32_t n;
-	bool failed;
 };
 
 static void add(struct header *h, const char *name, const char *suffix)
 {
-	const char *copy = pm_arena_printf(h->arena, "%s%s", name, suffix);
-	h->failed |= !copy;
-	h->names[h->n++] = copy;
+	h->names[h->n++] = pm_arena_printf(h->arena, "%s%s", name, suffix);
 }
 
 static bool is_count(const struct pmfs_cost *cost)
@@ -222,12 +235,10 @@ static const struct {
 
 enum { MOST_AROUND = 16, MOST_OF_COST = 6 };
 
-static int add_cost(struct header *h, const struct pmfs_costs *costs, const struct pmfs_cost *cost)
+static void add_cost(struct header *h, const struct pmfs_costs *costs, const struct pmfs_cost *cost)
 {
 	const char *name = name_of(costs, cost, h->arena);
 	bool repeated = pmfs_compare_repeated(costs);
-	if (!name)
-		return -ENOMEM;
 	add(h, name, "_base");
 	if (repeated)
 		add(h, name, "_base_stddev");
@@ -237,43 +248,27 @@ static int add_cost(struct header *h, const struct pmfs_costs *costs, const stru
 	add(h, name, "_diff");
 	if (has_ratio(costs, cost))
 		add(h, name, "_ratio");
-	return h->failed ? -ENOMEM : 0;
 }
 
-int pmfs_compare_header(struct pmfs_costs *costs, enum pmfs_compare_part which)
+void pmfs_compare_header(struct pm_arena *a, struct pmfs_costs *costs, enum pmfs_compare_part which)
 {
-	struct header h = {.arena = &costs->arena};
-	h.names = pm_arena_array(h.arena,
+	static const char *const ends[PMFS_DERIVED_CELLS] = {"_base", "", "_diff", "_ratio"};
+	struct header h = {.arena = a};
+	h.names = pm_arena_array(a,
 		(size_t)costs->n_shown * MOST_OF_COST +
 			(size_t)costs->n_derived * PMFS_DERIVED_CELLS + MOST_AROUND,
 		sizeof(char *));
-	int r = h.names ? 0 : -ENOMEM;
-	for (const char *const *name = around[which].before; r == 0 && *name; name++)
+	for (const char *const *name = around[which].before; *name; name++)
 		h.names[h.n++] = *name;
-	for (uint32_t i = 0; r == 0 && i < costs->n_shown; i++)
-		r = add_cost(&h, costs, &costs->costs[i]);
-	for (uint32_t i = 0; r == 0 && i < costs->n_derived; i++) {
-		static const char *const ends[PMFS_DERIVED_CELLS] = {
-			"_base", "", "_diff", "_ratio"};
+	for (uint32_t i = 0; i < costs->n_shown; i++)
+		add_cost(&h, costs, &costs->costs[i]);
+	for (uint32_t i = 0; i < costs->n_derived; i++)
 		for (unsigned k = 0; k < PMFS_DERIVED_CELLS; k++)
 			add(&h, costs->derived[i].name, ends[k]);
-		r = h.failed ? -ENOMEM : 0;
-	}
-	for (const char *const *name = around[which].after; r == 0 && *name; name++)
+	for (const char *const *name = around[which].after; *name; name++)
 		h.names[h.n++] = *name;
 	costs->columns[which] = h.names;
 	costs->n_columns[which] = h.n;
-	return r;
-}
-
-/* Fills costs->columns and n_columns. 0 or -ENOMEM. */
-static int compare_headers(struct pmfs_costs *costs)
-{
-	for (unsigned which = 0; which < PMFS_COMPARE_N_PARTS; which++)
-		if (around[which].after && which != PMFS_COMPARE_GPU &&
-			pmfs_compare_header(costs, (enum pmfs_compare_part)which) < 0)
-			return -ENOMEM;
-	return 0;
 }
 
 /* ---- cells ---- */
@@ -305,20 +300,12 @@ struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 /* ---- columns of the runs, matched by name ---- */
 
 struct building {
+	struct pm_arena *a, *scratch; /* of the costs; while they are built */
 	struct pmfs_compare *compare;
 	struct pmfs_costs *costs;
 	struct pm_strtab names, stems; /* index of the cost; of the quantity */
 	size_t room, room_derived;
 };
-
-static void costs_free(void *part)
-{
-	struct pmfs_costs *k = part;
-	pm_arena_done(&k->arena);
-	free(k->derived);
-	free(k->costs);
-	free(k);
-}
 
 pm_number pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
 	uint32_t cost, pm_number value)
@@ -348,45 +335,32 @@ bool pmfs_quantity_has(const struct pmfs_costs *costs, uint32_t quantity, enum p
 
 static const char *copy(struct building *b, const char *text)
 {
-	return pm_arena_printf(&b->costs->arena, "%s", text);
+	return pm_arena_printf(b->a, "%s", text);
 }
 
-static int fill_cost(struct building *b, const struct pmfs_column *column, struct pmfs_cost *cost)
-{
-	const struct pm_metric *metric = column->flat ? column->flat : column->tree;
-	*cost = (struct pmfs_cost){
-		.name = copy(b, column->name),
-		.stem = copy(b, column->base),
-		.export = copy(b, column->export),
-		.export_scale = column->export_scale,
-		.role = column->role,
-		.hidden = true,
-		.metric = pm_arena_copy(&b->costs->arena, metric->name),
-		.unit = pm_arena_copy(&b->costs->arena, metric->unit),
-	};
-	bool good = cost->name && cost->stem && cost->export && cost->metric.p && cost->unit.p;
-	cost->quantity = good ? pm_strtab_add(&b->stems, pm_bytes_of(cost->stem)) : PM_NONE;
-	return cost->quantity == PM_NONE ? -ENOMEM : 0;
-}
-
-static int add_column(
-	struct building *b, const struct pmfs_column *column, enum pmfs_side side, uint32_t *ret)
+static uint32_t add_column(
+	struct building *b, const struct pmfs_column *column, enum pmfs_side side)
 {
 	struct pmfs_costs *k = b->costs;
-	uint32_t at = pm_strtab_find(&b->names, pm_bytes_of(column->name));
-	if (at == PM_NONE) {
-		if (pm_list_room(&k->costs, k->n, &b->room, sizeof(*k->costs)) < 0 ||
-			fill_cost(b, column, &k->costs[k->n]) < 0)
-			return -ENOMEM;
-		at = pm_strtab_add(&b->names, pm_bytes_of(k->costs[k->n].name));
-		if (at == PM_NONE)
-			return -ENOMEM;
-		k->n++;
+	uint32_t at = pm_strtab_add(&b->names, pm_bytes_of(column->name));
+	if (at == k->n) {
+		const struct pm_metric *metric = column->flat ? column->flat : column->tree;
+		pm_list_grow(b->scratch, &k->costs, k->n, &b->room, sizeof(*k->costs));
+		k->costs[k->n++] = (struct pmfs_cost){
+			.name = copy(b, column->name),
+			.stem = copy(b, column->base),
+			.export = copy(b, column->export),
+			.export_scale = column->export_scale,
+			.role = column->role,
+			.hidden = true,
+			.quantity = pm_strtab_add(&b->stems, pm_bytes_of(column->base)),
+			.metric = pm_arena_copy(b->a, metric->name),
+			.unit = pm_arena_copy(b->a, metric->unit),
+		};
 	}
 	k->costs[at].n_having[side]++;
 	k->costs[at].hidden &= column->hidden;
-	*ret = at;
-	return 0;
+	return at;
 }
 
 static uint32_t find_derived(const struct pmfs_costs *k, const char *name)
@@ -398,21 +372,17 @@ static uint32_t find_derived(const struct pmfs_costs *k, const char *name)
 }
 
 /* A derived column of a run, whose columns are costs by now. */
-static int add_derived(struct building *b, const struct pmfs_compared_run *run,
+static void add_derived(struct building *b, const struct pmfs_compared_run *run,
 	const struct pmfs_columns *c, const struct pmfs_derived *derived)
 {
 	struct pmfs_costs *k = b->costs;
 	uint32_t n = derived->formula.n;
 	if (find_derived(k, derived->name) != PM_NONE)
-		return 0;
-	if (pm_list_room(&k->derived, k->n_derived, &b->room_derived, sizeof(*k->derived)) < 0)
-		return -ENOMEM;
-	struct pm_op *ops = pm_arena_array(&k->arena, n, sizeof(*ops));
-	struct pmfs_compared_derived *to = &k->derived[k->n_derived];
-	*to = (struct pmfs_compared_derived){
+		return;
+	pm_list_grow(b->a, &k->derived, k->n_derived, &b->room_derived, sizeof(*k->derived));
+	struct pm_op *ops = pm_arena_array(b->a, n, sizeof(*ops));
+	k->derived[k->n_derived] = (struct pmfs_compared_derived){
 		copy(b, derived->name), copy(b, derived->base), {n, ops}};
-	if (!ops || !to->name || !to->base)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		ops[i] = derived->formula.ops[i];
 		if (ops[i].kind != PM_OP_NAME)
@@ -423,11 +393,10 @@ static int add_derived(struct building *b, const struct pmfs_compared_run *run,
 		else
 			of = find_derived(k, c->derived[leaf - c->n].name) | PMFS_LEAF_DERIVED;
 		if (of == PM_NONE)
-			return 0;
+			return;
 		ops[i].leaf = of;
 	}
 	k->n_derived++;
-	return 0;
 }
 
 /* A view where operations are metrics of functions, else a table of the format's own. */
@@ -447,31 +416,6 @@ int pmfs_compare_gpu_table(struct pmfs_model *m, struct pm_table *ret, struct pm
 	return r;
 }
 
-static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmfs_model *m,
-	struct pm_error *err)
-{
-	const struct pmfs_columns *columns;
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_table gpu;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_compare_gpu_table(m, &gpu, err)) < 0)
-		return r;
-	run->cost = pm_arena_array(&b->costs->arena, columns->n + 1, sizeof(*run->cost));
-	run->n_columns = columns->n;
-	if (!run->cost)
-		return pmfs_compare_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < columns->n; i++)
-		r = add_column(b, &columns->columns[i], run->side, &run->cost[i]);
-	for (uint32_t i = 0; r == 0 && i < columns->n_derived && !b->costs->shares; i++)
-		r = add_derived(b, run, columns, &columns->derived[i]);
-	b->costs->n_self += columns->n_self > 0;
-	b->costs->has_lines &= p->has_lines;
-	b->costs->has_gpu &= gpu.type != NULL;
-	b->costs->has_modules &= p->has_modules || p->module_end;
-	b->costs->n_good[run->side]++;
-	return r < 0 ? pmfs_compare_no_memory(err) : 0;
-}
-
 /* The data that the runs are read for first: without it, they are left out. */
 static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 {
@@ -482,20 +426,41 @@ static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 	return r < 0 ? r : pmfs_totals(m, &totals, err);
 }
 
-/* A run with a permanent failure is left out; `err` stays empty. */
-static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm_error *err)
+static void add_run(void *self, uint32_t i, struct pmfs_model *m, struct pm_error *err)
+{
+	struct building *b = self;
+	struct pmfs_compared_run *run = &b->costs->runs[i];
+	const struct pmfs_columns *columns;
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_table gpu;
+	pm_build_check(b->a, prepare(NULL, m, err));
+	pm_build_check(b->a, pmfs_model_columns(m, &columns, err));
+	pm_build_check(b->a, pmfs_compare_gpu_table(m, &gpu, err));
+	run->cost = pm_arena_array(b->a, columns->n + 1, sizeof(*run->cost));
+	run->n_columns = columns->n;
+	for (i = 0; i < columns->n; i++)
+		run->cost[i] = add_column(b, &columns->columns[i], run->side);
+	for (i = 0; i < columns->n_derived && !b->costs->shares; i++)
+		add_derived(b, run, columns, &columns->derived[i]);
+	b->costs->n_self += columns->n_self > 0;
+	b->costs->has_lines &= p->has_lines;
+	b->costs->has_gpu &= gpu.type != NULL;
+	b->costs->has_modules &= p->has_modules || p->module_end;
+	b->costs->n_good[run->side]++;
+}
+
+/* A run with a permanent failure is left out. 0 or -ENOMEM. */
+static int try_run(struct building *b, struct pmfs_compared_run *run)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
-	struct pmfs_model *m;
-	int r = pmfs_compare_acquire(b->compare, run, &m, &why);
+	struct run_read read = {{NULL, add_run}, b, (uint32_t)(run - b->costs->runs), NULL, &why};
+	int r = pmfs_compare_acquire(b->compare, run, &read.m, &why);
 	if (r == 0) {
-		r = prepare(NULL, m, &why);
-		if (r == 0)
-			r = add_run(b, run, m, &why);
+		r = pm_build(b->a, read_run, &read);
 		pmfs_compare_release(b->compare, run);
 	}
 	if (r == -ENOMEM)
-		return pmfs_compare_no_memory(err);
+		return r;
 	run->broken = r < 0;
 	if (r < 0)
 		pm_error_line(&why, b->costs->why, sizeof(b->costs->why));
@@ -536,68 +501,58 @@ static int by_quantity(const void *a, const void *b)
 }
 
 /* The leading quantity becomes number 0; hidden ones, and their costs, come last. */
-static int number_quantities(struct pmfs_costs *k)
+static void number_quantities(struct pm_arena *a, struct pmfs_costs *k)
 {
 	uint32_t lead = leading(k), n = 0;
-	uint32_t *number = malloc(((size_t)k->n_quantities + 1) * sizeof(*number));
-	bool *shown = calloc((size_t)k->n_quantities + 1, sizeof(*shown));
-	for (uint32_t i = 0; number && shown && i < k->n; i++)
+	uint32_t *number = pm_arena_array(a, (size_t)k->n_quantities + 1, sizeof(*number));
+	bool *shown = pm_arena_array(a, (size_t)k->n_quantities + 1, sizeof(*shown));
+	for (uint32_t i = 0; i < k->n; i++)
 		shown[k->costs[i].quantity] |= !k->costs[i].hidden;
-	if (number && shown && k->n > 0)
+	if (k->n > 0)
 		number[lead] = n++;
-	for (unsigned pass = 0; number && shown && pass < 2; pass++) {
+	for (unsigned pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < k->n_quantities; i++)
 			if (i != lead && shown[i] == (pass == 0))
 				number[i] = n++;
 		if (pass == 0)
 			k->n_shown_quantities = n;
 	}
-	for (uint32_t i = 0; number && shown && i < k->n; i++) {
+	for (uint32_t i = 0; i < k->n; i++) {
 		struct pmfs_cost *cost = &k->costs[i];
 		cost->hidden = !shown[cost->quantity];
 		cost->quantity = number[cost->quantity];
 		k->n_shown += !cost->hidden;
 	}
-	int r = number && shown ? 0 : -ENOMEM;
-	free(number);
-	free(shown);
-	return r;
 }
 
 /* Columns of a quantity are adjacent; the leading one has index 0. */
-static int put_in_order(struct pmfs_costs *k)
+static void put_in_order(struct building *b)
 {
-	struct pmfs_cost **order = malloc(((size_t)k->n + 1) * sizeof(struct pmfs_cost *));
-	uint32_t *place = malloc(((size_t)k->n + 1) * sizeof(*place));
-	struct pmfs_cost *sorted = malloc(((size_t)k->n + 1) * sizeof(*sorted));
-	bool good = order && place && sorted && number_quantities(k) == 0;
-	for (uint32_t i = 0; good && i < k->n; i++) {
+	struct pmfs_costs *k = b->costs;
+	struct pmfs_cost **order =
+		pm_arena_array(b->scratch, (size_t)k->n + 1, sizeof(struct pmfs_cost *));
+	uint32_t *place = pm_arena_array(b->scratch, (size_t)k->n + 1, sizeof(*place));
+	struct pmfs_cost *sorted = pm_arena_array(b->a, (size_t)k->n + 1, sizeof(*sorted));
+	number_quantities(b->scratch, k);
+	for (uint32_t i = 0; i < k->n; i++) {
 		order[i] = &k->costs[i];
 		k->in_common |= on_both_sides(&k->costs[i]);
 	}
-	good = good && pm_sort(order, k->n, sizeof(struct pmfs_cost *), by_quantity) == 0;
-	for (uint32_t i = 0; good && i < k->n; i++) {
+	pm_build_check(b->a, pm_sort(order, k->n, sizeof(struct pmfs_cost *), by_quantity));
+	for (uint32_t i = 0; i < k->n; i++) {
 		sorted[i] = *order[i];
 		place[order[i] - k->costs] = i;
 	}
-	for (uint32_t i = 0; good && i < k->n_runs; i++)
+	for (uint32_t i = 0; i < k->n_runs; i++)
 		for (uint32_t j = 0; j < k->runs[i].n_columns && !k->runs[i].broken; j++)
 			k->runs[i].cost[j] = place[k->runs[i].cost[j]];
-	for (uint32_t i = 0; good && i < k->n_derived; i++)
+	for (uint32_t i = 0; i < k->n_derived; i++)
 		for (uint32_t j = 0; j < k->derived[i].formula.n; j++) {
 			struct pm_op *op = &k->derived[i].formula.ops[j];
 			if (op->kind == PM_OP_NAME && !(op->leaf & PMFS_LEAF_DERIVED))
 				op->leaf = place[op->leaf];
 		}
-	if (good) {
-		free(k->costs);
-		k->costs = sorted;
-	} else {
-		free(sorted);
-	}
-	free(order);
-	free(place);
-	return good ? 0 : -ENOMEM;
+	k->costs = sorted;
 }
 
 static void find_own(struct pmfs_costs *k)
@@ -610,61 +565,35 @@ static void find_own(struct pmfs_costs *k)
 
 /* ---- totals ---- */
 
-static int read_totals(struct pmfs_compare *c, struct pmfs_costs *k, struct pmfs_compared_run *run,
-	struct pm_error *err)
+static void read_totals(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
+	struct building *b = self;
+	struct pmfs_costs *k = b->costs;
+	struct pmfs_compared_run *of = &k->runs[run];
 	const struct pmfs_totals *totals;
-	struct pmfs_model *m;
-	run->whole = pm_arena_array(&k->arena, k->n_quantities + 1, sizeof(*run->whole));
-	if (!run->whole)
-		return pmfs_compare_no_memory(err);
-	int r = pmfs_compare_acquire(c, run, &m, err);
-	if (r < 0)
-		return r;
-	r = pmfs_totals(m, &totals, err);
-	for (uint32_t i = 0; r == 0 && i < run->n_columns; i++)
-		run->whole[k->costs[run->cost[i]].quantity] = totals->of[i];
-	pmfs_compare_release(c, run);
-	return r;
-}
-
-static int add_totals(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *err)
-{
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		k->whole[side] =
-			pm_arena_array(&k->arena, k->n_quantities + 1, sizeof(*k->whole[side]));
-		if (!k->whole[side])
-			return pmfs_compare_no_memory(err);
-	}
-	for (uint32_t i = 0; i < k->n_runs; i++) {
-		struct pmfs_compared_run *run = &k->runs[i];
-		int r = run->broken ? 0 : read_totals(c, k, run, err);
-		if (r < 0)
-			return r;
-		for (uint32_t q = 0; !run->broken && q < k->n_quantities; q++)
-			pmfs_sample_add(&k->whole[run->side][q], run->whole[q]);
-	}
-	return 0;
+	of->whole = pm_arena_array(b->a, k->n_quantities + 1, sizeof(*of->whole));
+	pm_build_check(b->a, pmfs_totals(m, &totals, err));
+	for (uint32_t i = 0; i < of->n_columns; i++)
+		of->whole[k->costs[of->cost[i]].quantity] = totals->of[i];
+	for (uint32_t q = 0; q < k->n_quantities; q++)
+		pmfs_sample_add(&k->whole[of->side][q], of->whole[q]);
 }
 
 /* ---- the part ---- */
 
-static int list_runs(const struct pmfs_comparison *of, struct pmfs_costs *k)
+static void list_runs(struct pm_arena *a, const struct pmfs_comparison *of, struct pmfs_costs *k)
 {
 	k->n_runs = of->n_base + of->n_runs;
-	k->runs = pm_arena_array(&k->arena, (size_t)k->n_runs + 1, sizeof(*k->runs));
-	if (!k->runs)
-		return -ENOMEM;
+	k->runs = pm_arena_array(a, (size_t)k->n_runs + 1, sizeof(*k->runs));
 	for (uint32_t i = 0; i < of->n_base; i++)
 		k->runs[i] = (struct pmfs_compared_run){.number = of->base[i], .side = PMFS_BASE};
 	for (uint32_t i = 0; i < of->n_runs; i++)
 		k->runs[of->n_base + i] =
 			(struct pmfs_compared_run){.number = of->runs[i], .side = PMFS_OTHER};
-	return 0;
 }
 
 /* The other run's columns come before those that only the baseline has. */
-static int read_runs(struct building *b, struct pm_error *err)
+static void read_runs(struct building *b)
 {
 	struct pmfs_costs *k = b->costs;
 	uint32_t n_base = b->compare->of.n_base;
@@ -675,58 +604,47 @@ static int read_runs(struct building *b, struct pm_error *err)
 		uint32_t next = (i + 1 + n_base) % k->n_runs;
 		if (i % 2 == 0)
 			borrow(&two, run, i + 1 < k->n_runs ? &k->runs[next] : NULL);
-		r = read_run(b, run, err);
+		r = try_run(b, run);
 		if (i % 2 == 1)
 			pmfs_return(&two);
 	}
 	pmfs_return(&two);
-	return r;
+	pm_build_check(b->a, r);
 }
 
-static int fill(struct building *b, struct pm_error *err)
+static void *costs_build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pm_error *err)
 {
-	struct pmfs_costs *k = b->costs;
-	int r = list_runs(&b->compare->of, k);
-	if (r < 0)
-		return pmfs_compare_no_memory(err);
-	k->shares = b->compare->of.normalize;
+	struct pmfs_costs *k = pm_arena_alloc(a, sizeof(*k));
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct building b = {.a = a,
+		.scratch = scratch,
+		.compare = c,
+		.costs = k,
+		.names = pm_strtab_in(scratch),
+		.stems = pm_strtab_in(scratch)};
+	list_runs(a, &c->of, k);
+	k->shares = c->of.normalize;
 	k->has_lines = k->has_modules = k->has_gpu = true;
-	r = read_runs(b, err);
-	if (r < 0)
-		return r;
-	k->n_quantities = b->stems.n;
+	read_runs(&b);
+	k->n_quantities = b.stems.n;
 	k->own_costs = k->n_self < k->n_good[PMFS_BASE] + k->n_good[PMFS_OTHER];
 	find_sides(k);
-	if (put_in_order(k) < 0)
-		return pmfs_compare_no_memory(err);
+	put_in_order(&b);
 	find_own(k);
-	if (compare_headers(k) < 0)
-		return pmfs_compare_no_memory(err);
-	return add_totals(b->compare, k, err);
-}
-
-static int costs_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
-{
-	struct building b = {.compare = c, .costs = calloc(1, sizeof(*b.costs))};
-	(void)which;
-	if (!b.costs)
-		return pmfs_compare_no_memory(err);
-	int r = fill(&b, err);
-	pm_strtab_done(&b.names);
-	pm_strtab_done(&b.stems);
-	*ret_bytes = sizeof(*b.costs) + b.costs->arena.total + b.costs->n * sizeof(*b.costs->costs);
-	if (r < 0)
-		costs_free(b.costs);
-	else
-		*ret = b.costs;
-	return r;
+	for (which = 0; which < PMFS_COMPARE_N_PARTS; which++)
+		if (around[which].after && which != PMFS_COMPARE_GPU)
+			pmfs_compare_header(a, k, which);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		k->whole[side] = pm_arena_array(a, k->n_quantities + 1, sizeof(*k->whole[side]));
+	pmfs_compare_read(a, c, k, (struct pmfs_reader){NULL, read_totals}, &b, err);
+	pm_arena_done(scratch);
+	return k;
 }
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {costs_build, costs_free};
-	return pmfs_compare_get(c, PMFS_COMPARE_COSTS, &type, ret, err);
+	return pmfs_compare_get(c, PMFS_COMPARE_COSTS, costs_build, ret, err);
 }
 
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)

@@ -3,9 +3,6 @@
  * each is itself. Otherwise it depends on what generates the part in which the names differ. A name
  * of both sides has two halves, which need not be in one row.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -77,14 +74,12 @@ bool pmfs_family_needs_calls(struct pmfs_match *m, const uint32_t *members, uint
 
 /* ---- rows ---- */
 
-static int add_row(struct pmfs_match *m, enum pmfs_matched matched, uint32_t *ret)
+static uint32_t add_row(struct pmfs_match *m, enum pmfs_matched matched)
 {
-	if (pm_list_room(&m->groups, m->n_groups, &m->room_groups, sizeof(*m->groups)) < 0)
-		return -ENOMEM;
+	pm_list_grow(m->arena, &m->groups, m->n_groups, &m->room_groups, sizeof(*m->groups));
 	m->groups[m->n_groups] =
 		(struct pmfs_match_group){.matched = (uint8_t)matched, .shown = PM_NONE};
-	*ret = m->n_groups++;
-	return 0;
+	return m->n_groups++;
 }
 
 static void put_in(struct pmfs_match *m, uint32_t member, unsigned side, uint32_t row)
@@ -94,28 +89,23 @@ static void put_in(struct pmfs_match *m, uint32_t member, unsigned side, uint32_
 }
 
 /* Halves of two members, or of one, as a row. */
-static int pair(struct pmfs_match *m, uint32_t base, uint32_t other, enum pmfs_matched matched)
+static void pair(struct pmfs_match *m, uint32_t base, uint32_t other, enum pmfs_matched matched)
 {
-	uint32_t row;
 	if (base == other)
 		matched = PMFS_EXACT;
 	if (m->blurred[m->members[base].family])
 		matched = PMFS_JOINED;
-	if (add_row(m, matched, &row) < 0)
-		return -ENOMEM;
+	uint32_t row = add_row(m, matched);
 	put_in(m, base, PMFS_BASE, row);
 	put_in(m, other, PMFS_OTHER, row);
-	return 0;
 }
 
 /* Members of both sides, each with itself. */
-static int pair_same(const struct family *f)
+static void pair_same(const struct family *f)
 {
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < f->n; i++)
+	for (uint32_t i = 0; i < f->n; i++)
 		if (f->m->members[f->members[i]].sides == PMFS_BOTH_SIDES)
-			r = pair(f->m, f->members[i], f->members[i], PMFS_EXACT);
-	return r;
+			pair(f->m, f->members[i], f->members[i], PMFS_EXACT);
 }
 
 /* Lists the members whose half of a side has no row yet; their number. */
@@ -131,7 +121,7 @@ static uint32_t list_left(const struct family *f, unsigned side, uint32_t *ret)
 }
 
 /* What a rule has left: halves of one side are alone, two a pair, and more one row. */
-static int settle(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
+static void settle(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 {
 	uint32_t n[PMFS_N_SIDES], row = PM_NONE;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
@@ -140,20 +130,20 @@ static int settle(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 	bool whole = n[PMFS_BASE] == f->n_of[PMFS_BASE] && n[PMFS_OTHER] == f->n_of[PMFS_OTHER];
 	if (n[PMFS_BASE] == 1 && n[PMFS_OTHER] == 1 &&
 		(whole || f->part != PMFS_NAME_ADDRESS ||
-			left[PMFS_BASE][0] == left[PMFS_OTHER][0]))
-		return pair(f->m, left[PMFS_BASE][0], left[PMFS_OTHER][0], PMFS_GROUP);
+			left[PMFS_BASE][0] == left[PMFS_OTHER][0])) {
+		pair(f->m, left[PMFS_BASE][0], left[PMFS_OTHER][0], PMFS_GROUP);
+		return;
+	}
 	/* Of one side: numbers of a run are different in each repetition. */
 	bool joined = both ||
 		(whole && f->part == PMFS_NAME_RUN && !f->in_all_runs &&
 			f->m->n_side_runs[n[PMFS_BASE] ? PMFS_BASE : PMFS_OTHER] > 1);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		for (uint32_t i = 0; i < n[side]; i++) {
-			enum pmfs_matched matched = both ? PMFS_JOINED : PMFS_UNMATCHED;
-			if ((row == PM_NONE || !joined) && add_row(f->m, matched, &row) < 0)
-				return -ENOMEM;
+			if (row == PM_NONE || !joined)
+				row = add_row(f->m, both ? PMFS_JOINED : PMFS_UNMATCHED);
 			put_in(f->m, left[side][i], side, row);
 		}
-	return 0;
 }
 
 /* ---- clones: a plain name goes before them ---- */
@@ -172,20 +162,20 @@ static int by_name(const void *a, const void *b, void *match)
  * As many clones on both sides are paired. Otherwise a compiler has divided the function in another
  * way, and only its sum can be compared: nothing is paired, and the rest is one row.
  */
-static int pair_clones(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
+static void pair_clones(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 {
 	uint32_t n[PMFS_N_SIDES];
 	if (f->n_of[PMFS_BASE] != f->n_of[PMFS_OTHER])
-		return 0;
-	int r = pair_same(f);
-	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
+		return;
+	pair_same(f);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		n[side] = list_left(f, side, left[side]);
-		r = pm_sort_with(left[side], n[side], sizeof(*left[side]), by_name, f->m);
+		pm_build_check(f->m->work,
+			pm_sort_with(left[side], n[side], sizeof(*left[side]), by_name, f->m));
 	}
-	for (uint32_t i = 0; r == 0 && i < n[PMFS_BASE]; i++)
-		r = pair(f->m, left[PMFS_BASE][i], left[PMFS_OTHER][i],
+	for (uint32_t i = 0; i < n[PMFS_BASE]; i++)
+		pair(f->m, left[PMFS_BASE][i], left[PMFS_OTHER][i],
 			n[PMFS_BASE] == 1 ? PMFS_GROUP : PMFS_ORDER);
-	return r;
 }
 
 /* ---- what members call ---- */
@@ -229,12 +219,12 @@ struct callers {
 };
 
 /* Pairs members of which exactly one on each side calls the same functions. */
-static int pair_callers(const struct family *f)
+static void pair_callers(const struct family *f)
 {
-	struct pm_map known = {.slots = NULL};
-	struct callers *callers = calloc(2 * (size_t)f->n + 1, sizeof(*callers));
-	int r = callers ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < 2 * f->n; i++) {
+	struct pm_map known = {.arena = f->m->work};
+	struct callers *callers =
+		pm_arena_array(f->m->work, 2 * (size_t)f->n + 1, sizeof(*callers));
+	for (uint32_t i = 0; i < 2 * f->n; i++) {
 		uint32_t member = f->members[i / 2], side = i % 2;
 		struct callees c = callees_of(f->m, member, side);
 		uint64_t hash = c.n;
@@ -244,37 +234,30 @@ static int pair_callers(const struct family *f)
 			continue;
 		for (size_t k = 0; k < c.n; k++)
 			hash = pm_hash_u64(hash ^ c.calls[k].callee);
-		uint32_t *at = pm_map_put(&known, hash, (uint32_t)known.n, &fresh);
-		if (!at) {
-			r = -ENOMEM;
-			continue;
-		}
-		callers[*at].member[side] = member;
-		callers[*at].n[side]++;
+		uint32_t at = *pm_map_put(&known, hash, (uint32_t)known.n, &fresh);
+		callers[at].member[side] = member;
+		callers[at].n[side]++;
 	}
-	for (size_t i = 0; r == 0 && i < known.n; i++)
+	for (size_t i = 0; i < known.n; i++)
 		if (callers[i].n[PMFS_BASE] == 1 && callers[i].n[PMFS_OTHER] == 1)
-			r = pair(f->m, callers[i].member[PMFS_BASE], callers[i].member[PMFS_OTHER],
+			pair(f->m, callers[i].member[PMFS_BASE], callers[i].member[PMFS_OTHER],
 				PMFS_GROUP);
-	pm_map_done(&known);
-	free(callers);
-	return r;
 }
 
 /* ---- numbers of the source: aligned as a diff aligns lines ---- */
 
-static int align(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
+static void align(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 {
 	bool lines = has_lines(f);
 	const struct pmfs_place_rules rules = {.most_pairs = PM_LIMIT_NAME_PAIRS,
 		.likeness = lines ? NULL : likeness,
 		.context = f->m,
 		.keep_order = true};
-	struct pmfs_line_place *places = malloc(2 * ((size_t)f->n + 1) * sizeof(*places));
-	struct pmfs_line_place *of[PMFS_N_SIDES] = {places, places ? places + f->n : NULL};
+	struct pmfs_line_place *places =
+		pm_arena_array(f->m->work, 2 * ((size_t)f->n + 1), sizeof(*places));
+	struct pmfs_line_place *of[PMFS_N_SIDES] = {places, places + f->n};
 	uint32_t *partner = left[PMFS_OTHER];
-	int r = places ? 0 : -ENOMEM;
-	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		uint32_t n = list_left(f, side, left[PMFS_BASE]);
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t member = left[PMFS_BASE][i];
@@ -284,31 +267,21 @@ static int align(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 					: (int64_t)of_member->facts.number,
 				.tag = member};
 		}
-		r = pmfs_places_sort(of[side], n);
+		pm_build_check(f->m->work, pmfs_places_sort(of[side], n));
 	}
-	if (r == 0)
-		r = pmfs_places_align(&rules, of[PMFS_BASE], f->n_of[PMFS_BASE], of[PMFS_OTHER],
-			f->n_of[PMFS_OTHER], partner);
-	for (uint32_t i = 0; r == 0 && i < f->n_of[PMFS_BASE]; i++)
+	pm_build_check(f->m->work,
+		pmfs_places_align(&rules, of[PMFS_BASE], f->n_of[PMFS_BASE], of[PMFS_OTHER],
+			f->n_of[PMFS_OTHER], partner));
+	for (uint32_t i = 0; i < f->n_of[PMFS_BASE]; i++)
 		if (partner[i] != PM_NONE)
-			r = pair(f->m, of[PMFS_BASE][i].tag, of[PMFS_OTHER][partner[i]].tag,
+			pair(f->m, of[PMFS_BASE][i].tag, of[PMFS_OTHER][partner[i]].tag,
 				PMFS_ORDER);
-	free(places);
-	return r;
-}
-
-/* Without a partner in the order: alone, even if one is left on each side. */
-static int leave(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
-{
+	/* Without a partner in the order: alone, even if one is left on each side. */
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		uint32_t n = list_left(f, side, left[side]), row;
-		for (uint32_t i = 0; i < n; i++) {
-			if (add_row(f->m, PMFS_UNMATCHED, &row) < 0)
-				return -ENOMEM;
-			put_in(f->m, left[side][i], side, row);
-		}
+		uint32_t n = list_left(f, side, left[side]);
+		for (uint32_t i = 0; i < n; i++)
+			put_in(f->m, left[side][i], side, add_row(f->m, PMFS_UNMATCHED));
 	}
-	return 0;
 }
 
 /* ---- addresses ---- */
@@ -332,51 +305,39 @@ static bool is_shared(const struct pmfs_match_member *member)
  * same: an eighth of the neighbouring addresses, one at least, is in both runs as well. Samples are
  * seldom at all of the same instructions; of code that has moved, hardly any address is in both.
  */
-static int pair_offsets(const struct family *f, uint32_t *sorted)
+static void pair_offsets(const struct family *f, uint32_t *sorted)
 {
 	const struct pmfs_match_member *members = f->m->members;
-	int r;
 	for (uint32_t i = 0; i < f->n; i++)
 		sorted[i] = f->members[i];
-	r = pm_sort_with(sorted, f->n, sizeof(*sorted), by_number, f->m);
-	for (uint32_t i = 0; r == 0 && i < f->n; i++) {
+	pm_build_check(f->m->work, pm_sort_with(sorted, f->n, sizeof(*sorted), by_number, f->m));
+	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t from = i > NEIGHBOURS ? i - NEIGHBOURS : 0, shared = 0;
 		uint32_t to = f->n - i > NEIGHBOURS ? i + NEIGHBOURS + 1 : f->n;
 		for (uint32_t k = from; k < to; k++)
 			shared += k != i && is_shared(&members[sorted[k]]);
 		if (is_shared(&members[sorted[i]]) && shared > 0 && shared >= (to - from - 1) / 8)
-			r = pair(f->m, sorted[i], sorted[i], PMFS_EXACT);
+			pair(f->m, sorted[i], sorted[i], PMFS_EXACT);
 	}
-	return r;
 }
 
-int pmfs_family_decide(struct pmfs_match *m, const uint32_t *members, uint32_t n)
+void pmfs_family_decide(struct pmfs_match *m, const uint32_t *members, uint32_t n)
 {
 	struct family f = family_of(m, members, n);
-	uint32_t *room = malloc(2 * ((size_t)n + 1) * sizeof(*room));
-	uint32_t *const left[PMFS_N_SIDES] = {room, room ? room + n : NULL};
+	uint32_t *room = pm_arena_array(m->work, 2 * ((size_t)n + 1), sizeof(*room));
+	uint32_t *const left[PMFS_N_SIDES] = {room, room + n};
 	bool differ = f.n_of[PMFS_BASE] > 0 && f.n_of[PMFS_OTHER] > 0 && !is_equal(&f) &&
 		(f.n_of[PMFS_BASE] > 1 || f.n_of[PMFS_OTHER] > 1);
-	int r = room ? 0 : -ENOMEM;
-	if (r == 0 && is_equal(&f))
-		r = pair_same(&f);
-	else if (r == 0 && differ)
+	if (is_equal(&f))
+		pair_same(&f);
+	else if (differ)
 		switch (f.part) {
 		case PMFS_NAME_PLAIN:
-		case PMFS_NAME_CLONE: r = pair_clones(&f, left); break;
-		case PMFS_NAME_SOURCE: r = align(&f, left); break;
-		case PMFS_NAME_HASH:
-			r = pair_same(&f);
-			if (r < 0)
-				break;
-			/* fallthrough */
-		case PMFS_NAME_RUN: r = pair_callers(&f); break;
-		case PMFS_NAME_ADDRESS: r = pair_offsets(&f, room); break;
+		case PMFS_NAME_CLONE: pair_clones(&f, left); break;
+		case PMFS_NAME_SOURCE: align(&f, left); break;
+		case PMFS_NAME_HASH: pair_same(&f); /* fallthrough */
+		case PMFS_NAME_RUN: pair_callers(&f); break;
+		case PMFS_NAME_ADDRESS: pair_offsets(&f, room); break;
 		}
-	if (r == 0 && differ && f.part == PMFS_NAME_SOURCE)
-		r = leave(&f, left);
-	if (r == 0)
-		r = settle(&f, left);
-	free(room);
-	return r;
+	settle(&f, left);
 }

@@ -18,6 +18,7 @@ struct row_key {
 };
 
 struct joining {
+	struct pm_arena *a, *scratch; /* of `joined`; while it is built */
 	struct pmfs_compare *compare;
 	const struct pmfs_costs *costs;
 	enum pmfs_compare_part which;
@@ -34,13 +35,13 @@ static unsigned text_place(enum pmfs_compare_part which)
 
 /* ---- rows whose keys are names: those of which the match makes one row become one ---- */
 
-/* `cells` are the values of the run's columns. 0 or -ENOMEM. */
-static int joining_add(
+/* `cells` are the values of the run's columns. */
+static void joining_add(
 	struct joining *j, uint32_t run, uint32_t first, uint32_t second, const pm_number *cells)
 {
 	struct row_key key = {first, second, j->costs->runs[run].side};
 	uint32_t known = (first + 1) << 1 | key.side; /* PM_NONE is 0 */
-	return pmfs_keyed_add(&j->keyed, run, known | (uint64_t)second << 32, &key, cells);
+	pmfs_keyed_add(&j->keyed, run, known | (uint64_t)second << 32, &key, cells);
 }
 
 /* The row of the match for one of a key's spellings. */
@@ -88,87 +89,98 @@ static void show_row(
 }
 
 /* Keys with the same rows of the match become one row. */
-static int make_rows(struct joining *j, uint32_t *of_key)
+static void make_rows(struct joining *j, uint32_t *of_key)
 {
-	struct pm_map rows = {.slots = NULL};
+	struct pm_map rows = {.arena = j->scratch};
 	struct pmfs_joined *joined = j->joined;
 	const struct row_key *keys = j->keyed.keys;
-	joined->rows = calloc(j->keyed.n + 1, sizeof(*joined->rows));
-	int r = joined->rows ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < j->keyed.n; i++) {
+	joined->rows = pm_arena_array(j->a, j->keyed.n + 1, sizeof(*joined->rows));
+	for (size_t i = 0; i < j->keyed.n; i++) {
 		const struct row_key *key = &keys[i];
 		uint32_t first = group_of(j, key, key->first);
 		uint32_t second = group_of(j, key, key->second);
 		bool fresh;
-		uint32_t *row =
-			pm_map_put(&rows, (uint64_t)first << 32 | second, joined->n, &fresh);
-		if (!row) {
-			r = -ENOMEM;
-			continue;
-		}
-		of_key[i] = *row;
+		of_key[i] = *pm_map_put(&rows, (uint64_t)first << 32 | second, joined->n, &fresh);
 		if (fresh)
 			show_row(j, first, second, &joined->rows[joined->n++]);
-		joined->rows[*row].sides |= (uint8_t)(1u << key->side);
+		joined->rows[of_key[i]].sides |= (uint8_t)(1u << key->side);
 	}
-	for (uint32_t i = 0; r == 0 && joined->row_of && i < joined->match.n_groups; i++) {
+	for (uint32_t i = 0; joined->row_of && i < joined->match.n_groups; i++) {
 		const uint32_t *row = pm_map_find(&rows, (uint64_t)i << 32 | PM_NONE);
 		joined->row_of[i] = row ? *row : PM_NONE;
 	}
-	pm_map_done(&rows);
-	return r;
 }
 
-/* The rows of the table, once everything is matched. 0 or -ENOMEM. */
-static int joining_join(struct joining *j)
+/* The rows of the table, once everything is matched. */
+static void joining_join(struct joining *j)
 {
-	uint32_t *of_key = malloc((j->keyed.n + 1) * sizeof(*of_key));
-	int r = of_key ? 0 : -ENOMEM;
-	if (r == 0 && j->which == PMFS_COMPARE_FUNCTIONS) {
-		size_t n = (size_t)j->joined->match.n_groups + 1;
-		j->joined->row_of = malloc(n * sizeof(*j->joined->row_of));
-		r = j->joined->row_of ? 0 : -ENOMEM;
-	}
-	if (r == 0)
-		r = make_rows(j, of_key);
-	if (r == 0)
-		r = pmfs_joined_sum(j->joined, &j->keyed, of_key);
-	free(of_key);
-	return r;
+	uint32_t *of_key = pm_arena_array(j->scratch, j->keyed.n + 1, sizeof(*of_key));
+	if (j->which == PMFS_COMPARE_FUNCTIONS)
+		j->joined->row_of = pm_arena_array(
+			j->a, (size_t)j->joined->match.n_groups + 1, sizeof(*j->joined->row_of));
+	make_rows(j, of_key);
+	pmfs_joined_sum(j->a, j->joined, &j->keyed, of_key);
+	pm_arena_done(j->scratch);
 }
 
-/* 0, or -EIO if the run was closed and has changed since: its columns are different. */
-static int joining_check(
+void pmfs_compare_changed(struct pm_arena *a, struct pm_error *err)
+{
+	pm_build_fail(a, pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed"));
+}
+
+static struct joining *joining_new(struct pm_arena *a, struct pmfs_compare *c,
+	enum pmfs_compare_part which, struct pmfs_joined *joined)
+{
+	struct joining *j = pm_arena_alloc(a, sizeof(*j));
+	*j = (struct joining){.a = a,
+		.scratch = pm_arena_scratch(a),
+		.compare = c,
+		.which = which,
+		.joined = joined,
+		.functions = joined};
+	return j;
+}
+
+/* Reads all runs, whose columns are those of j->joined->costs. */
+static void joining_read(struct joining *j, struct pmfs_reader reader, struct pm_error *err)
+{
+	j->costs = j->joined->costs;
+	pmfs_keyed_init(&j->keyed, j->scratch, j->costs, sizeof(struct row_key));
+	pmfs_compare_read(j->a, j->compare, j->costs, reader, j, err);
+}
+
+/* The run may have been closed, and have other columns since. */
+static void joining_check(
 	const struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r == 0 && columns->n != j->costs->runs[run].n_columns)
-		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
-	return r;
+	pm_build_check(j->a, pmfs_model_columns(m, &columns, err));
+	if (columns->n != j->costs->runs[run].n_columns)
+		pmfs_compare_changed(j->a, err);
 }
 
 /* ---- functions.csv: matched once, for all tables of a comparison ---- */
 
-int pmfs_compare_evals(
+void pmfs_compare_evals(
 	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err)
 {
 	const struct pm_flat *flat;
 	const struct pm_tree *tree;
-	int r = pmfs_model_flat(run, &flat, err);
-	if (r < 0 || exact || !flat->evals || (r = pmfs_model_tree(run, &tree, err)) < 0)
-		return r;
-	return pmfs_match_evals(m, flat->evals, tree->texts) < 0 ? pmfs_compare_no_memory(err) : 0;
+	pm_build_check(m->arena, pmfs_model_flat(run, &flat, err));
+	if (exact || !flat->evals)
+		return;
+	pm_build_check(m->arena, pmfs_model_tree(run, &tree, err));
+	pmfs_match_evals(m, flat->evals, tree->texts);
 }
 
-static int add_functions(struct joining *j, uint32_t run, const struct pmfs_identity *id)
+static void add_functions(struct joining *j, uint32_t run, const struct pmfs_identity *id)
 {
 	struct pmfs_match *m = &j->joined->match;
 	enum pmfs_side side = j->costs->runs[run].side;
-	uint32_t *of = malloc(((size_t)id->n + 1) * sizeof(*of));
+	uint32_t *of = pm_arena_array(j->a, (size_t)id->n + 1, sizeof(*of));
 	j->joined->of[run] = of;
 	j->joined->n_of[run] = id->n;
-	for (uint32_t i = 0; of && i < id->n; i++) {
+	for (uint32_t i = 0; i < id->n; i++) {
 		const struct pmfs_function *f = &id->functions[i];
 		if (i < id->tree->n_functions && id->same[i] != i) {
 			of[i] = of[id->same[i]];
@@ -176,30 +188,24 @@ static int add_functions(struct joining *j, uint32_t run, const struct pmfs_iden
 		}
 		const struct pm_bytes text[3] = {
 			f->name, id->tree->texts[f->module], id->tree->texts[f->file]};
-		if (pm_work_cancelled() || pmfs_match_add(m, side, run, text, &of[i]) < 0)
-			return -ENOMEM;
+		pm_build_proceed(j->a);
+		of[i] = pmfs_match_add(m, side, run, text);
 		pmfs_match_line(m, of[i], side, f->line);
 	}
-	return of ? 0 : -ENOMEM;
 }
 
-static int read_functions(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_functions(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct joining *j = self;
 	const struct pmfs_functions *f;
-	int r = joining_check(j, run, m, err);
-	if (r == 0)
-		r = pmfs_functions(m, &f, err);
-	if (r == 0)
-		r = pmfs_compare_evals(&j->joined->match, m, j->joined->match.exact, err);
-	if (r == 0)
-		r = add_functions(j, run, f->identity);
-	for (uint32_t i = 0; r == 0 && i < f->n; i++)
-		r = pm_work_cancelled() ? -ENOMEM
-					: joining_add(j, run, j->joined->of[run][f->function[i]],
-						  PM_NONE, f->cells + (size_t)i * f->columns->n);
+	joining_check(j, run, m, err);
+	pm_build_check(j->a, pmfs_functions(m, &f, err));
+	pmfs_compare_evals(&j->joined->match, m, j->joined->match.exact, err);
+	add_functions(j, run, f->identity);
+	for (uint32_t i = 0; i < f->n; i++)
+		joining_add(j, run, j->joined->of[run][f->function[i]], PM_NONE,
+			f->cells + (size_t)i * f->columns->n);
 	pmfs_match_run_ends(&j->joined->match);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }
 
 static int prepare_functions(void *self, struct pmfs_model *m, struct pm_error *err)
@@ -212,13 +218,14 @@ static int prepare_functions(void *self, struct pmfs_model *m, struct pm_error *
 /* ---- what functions call, for those that nothing else tells apart ---- */
 
 /* The edges of a run whose functions have been matched. */
-static int joining_calls(const struct joining *j, uint32_t run, struct pmfs_model *m,
-	const struct pmfs_calls **ret, struct pm_error *err)
+static const struct pmfs_calls *joining_calls(
+	const struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
-	int r = pmfs_calls(m, ret, err);
-	if (r == 0 && (*ret)->identity->n != j->functions->n_of[run])
-		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
-	return r;
+	const struct pmfs_calls *calls;
+	pm_build_check(j->a, pmfs_calls(m, &calls, err));
+	if (calls->identity->n != j->functions->n_of[run])
+		pmfs_compare_changed(j->a, err);
+	return calls;
 }
 
 static int prepare_calls(void *self, struct pmfs_model *m, struct pm_error *err)
@@ -228,40 +235,15 @@ static int prepare_calls(void *self, struct pmfs_model *m, struct pm_error *err)
 	return pmfs_calls(m, &calls, err);
 }
 
-static int read_calls(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_calls(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct joining *j = self;
 	const uint32_t *of = j->joined->of[run];
-	const struct pmfs_calls *c;
-	int r = joining_calls(j, run, m, &c, err);
-	for (uint32_t i = 0; r == 0 && i < c->n; i++)
-		if (c->calls[i].caller != PM_NONE &&
+	const struct pmfs_calls *c = joining_calls(j, run, m, err);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->calls[i].caller != PM_NONE)
 			pmfs_match_call(&j->joined->match, j->costs->runs[run].side,
-				of[c->calls[i].caller], of[c->calls[i].callee]) < 0)
-			r = pmfs_compare_no_memory(err);
-	return r;
-}
-
-static int match_functions(struct joining *j, struct pm_error *err)
-{
-	struct pmfs_match *m = &j->joined->match;
-	int r = pmfs_match_families(m);
-	if (r == 0 && m->needs_calls)
-		r = pmfs_compare_read(j->compare, j->costs,
-			(struct pmfs_reader){prepare_calls, read_calls}, j, err);
-	return r < 0 ? r : pmfs_match_finish(m);
-}
-
-static int allocate(struct joining *j)
-{
-	size_t n = (size_t)j->costs->n_runs + 1;
-	j->joined->of = calloc(n, sizeof(*j->joined->of));
-	j->joined->n_of = calloc(n, sizeof(*j->joined->n_of));
-	j->joined->own_of = calloc(n, sizeof(*j->joined->own_of));
-	return pmfs_keyed_init(&j->keyed, j->costs, sizeof(struct row_key)) == 0 && j->joined->of &&
-			j->joined->n_of && j->joined->own_of
-		? 0
-		: -ENOMEM;
+				of[c->calls[i].caller], of[c->calls[i].callee]);
 }
 
 /* The cost that tables of the ensemble show for each run, or PM_NONE. */
@@ -274,105 +256,84 @@ static uint32_t kept_cost(const struct pmfs_compare *c, const struct pmfs_costs 
 	return PM_NONE;
 }
 
-static int functions_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
+static void *functions_build(struct pm_arena *a, struct pmfs_compare *c,
+	enum pmfs_compare_part which, struct pm_error *err)
 {
-	struct pmfs_joined *joined = calloc(1, sizeof(*joined));
-	struct joining j = {.compare = c, .which = which, .joined = joined, .functions = joined};
-	if (!joined)
-		return pmfs_compare_no_memory(err);
-	int r = pmfs_compare_costs(c, &joined->costs, err);
-	if (r == 0) {
-		j.costs = joined->costs;
-		joined->match.exact = c->of.exact;
-		joined->kept = kept_cost(c, j.costs);
-		r = allocate(&j);
-	}
-	if (r == 0)
-		r = pmfs_compare_read(c, j.costs,
-			(struct pmfs_reader){prepare_functions, read_functions}, &j, err);
-	if (r == 0)
-		r = match_functions(&j, err);
-	if (r == 0)
-		r = joining_join(&j);
-	pmfs_keyed_done(&j.keyed);
-	if (r < 0) {
-		pmfs_joined_free(joined);
-		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
-	}
-	*ret = joined;
-	*ret_bytes = pmfs_joined_bytes(joined);
-	return 0;
+	struct pmfs_joined *joined = pm_arena_alloc(a, sizeof(*joined));
+	struct joining *j = joining_new(a, c, which, joined);
+	pm_build_check(a, pmfs_compare_costs(c, &joined->costs, err));
+	size_t n = (size_t)joined->costs->n_runs + 1;
+	pmfs_match_init(&joined->match, a, c->of.exact, false);
+	joined->kept = kept_cost(c, joined->costs);
+	joined->of = pm_arena_array(a, n, sizeof(*joined->of));
+	joined->n_of = pm_arena_array(a, n, sizeof(*joined->n_of));
+	joined->own_of = pm_arena_array(a, n, sizeof(*joined->own_of));
+	joining_read(j, (struct pmfs_reader){prepare_functions, read_functions}, err);
+	pmfs_match_families(&joined->match);
+	if (joined->match.needs_calls)
+		pmfs_compare_read(
+			a, c, j->costs, (struct pmfs_reader){prepare_calls, read_calls}, j, err);
+	pmfs_match_finish(&joined->match);
+	joining_join(j);
+	return joined;
 }
 
 int pmfs_functions_get(struct pmfs_compare *c, const struct pmfs_joined **ret, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {functions_build, pmfs_joined_free};
-	return pmfs_compare_get(c, PMFS_COMPARE_FUNCTIONS, &type, ret, err);
+	return pmfs_compare_get(c, PMFS_COMPARE_FUNCTIONS, functions_build, ret, err);
 }
 
 /* ---- callers, modules, files, categories, GPUs ---- */
 
-static int read_callers(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_callers(
+	struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	const uint32_t *of = j->functions->of[run];
-	const struct pmfs_calls *c;
-	int r = joining_calls(j, run, m, &c, err);
-	if (r < 0)
-		return r;
+	const struct pmfs_calls *c = joining_calls(j, run, m, err);
 	uint32_t n = c->columns->n;
-	pm_number *cells = malloc(((size_t)n + 1) * sizeof(*cells));
-	r = cells ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+	pm_number *cells = pm_arena_array(j->scratch, (size_t)n + 1, sizeof(*cells));
+	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pmfs_call_edge *call = &c->calls[c->order[i]];
 		uint32_t caller = call->caller == PM_NONE ? PM_NONE : of[call->caller];
 		memcpy(cells, c->cells + (size_t)c->order[i] * n, n * sizeof(*cells));
 		if (c->columns->calls < n) /* callers.csv has those of the edge */
 			cells[c->columns->calls] =
 				call->calls == PMFS_UNCOUNTED ? NAN : (double)call->calls;
-		r = pm_work_cancelled() ? -ENOMEM
-					: joining_add(j, run, caller, of[call->callee], cells);
+		joining_add(j, run, caller, of[call->callee], cells);
 	}
-	free(cells);
-	return r;
 }
 
 /* ---- modules, files, categories: rows with a name ---- */
 
 /* The numbers are by column of the run's model. */
-static int add_named(
+static void add_named(
 	struct joining *j, uint32_t run, struct pm_bytes name, const pm_number *numbers)
 {
 	const struct pm_bytes none = pm_bytes_of("");
 	struct pm_bytes text[3] = {none, none, none};
-	uint32_t spelling;
 	text[text_place(j->which)] = name;
-	return pm_work_cancelled() ||
-			pmfs_match_add(&j->joined->match, j->costs->runs[run].side, run, text,
-				&spelling) < 0
-		? -ENOMEM
-		: joining_add(j, run, spelling, PM_NONE, numbers);
+	uint32_t spelling = pmfs_match_add(&j->joined->match, j->costs->runs[run].side, run, text);
+	joining_add(j, run, spelling, PM_NONE, numbers);
 }
 
-static int read_categories(
+static void read_categories(
 	struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_category_sums *s = NULL;
-	int r = pmfs_category_sums(m, &s, err);
-	for (uint32_t i = 0; r == 0 && s && i < s->n; i++)
-		r = add_named(j, run, pmfs_category_name((enum pmfs_category)s->order[i]),
+	pm_build_check(j->a, pmfs_category_sums(m, &s, err));
+	for (uint32_t i = 0; s && i < s->n; i++)
+		add_named(j, run, pmfs_category_name((enum pmfs_category)s->order[i]),
 			s->cells + (size_t)s->order[i] * s->columns->n);
-	return r;
 }
 
-static int read_rollup(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_rollup(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_rollup *u;
-	int r = j->which == PMFS_COMPARE_FILES ? pmfs_files(m, &u, err) : pmfs_modules(m, &u, err);
-	for (uint32_t i = 0; r == 0 && i < u->sums.n; i++)
-		r = add_named(j, run, u->names.items[u->order[i]],
+	pm_build_check(j->a,
+		j->which == PMFS_COMPARE_FILES ? pmfs_files(m, &u, err) : pmfs_modules(m, &u, err));
+	for (uint32_t i = 0; i < u->sums.n; i++)
+		add_named(j, run, u->names.items[u->order[i]],
 			u->sums.cells + (size_t)u->order[i] * u->sums.columns->n);
-	return r;
 }
 
 /* ---- GPUs: from a table whose last column is the name ---- */
@@ -385,14 +346,13 @@ uint32_t pmfs_table_column(const struct pm_table *table, const char *name)
 	return PM_NONE;
 }
 
-static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *cells,
+static void add_table_row(struct joining *j, uint32_t run, const struct pm_cell *cells,
 	uint32_t n_cells, const uint32_t *places, const uint32_t key[3], pm_number *numbers)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_bytes none = pm_bytes_of("");
 	const struct pm_cell *name = &cells[n_cells - 1];
 	struct pm_bytes text[3] = {none, none, none};
-	uint32_t spelling;
 	if (name->kind == PM_CELL_TEXT)
 		text[0] = name->text;
 	for (unsigned i = 1; i < 3; i++)
@@ -400,55 +360,56 @@ static int add_table_row(struct joining *j, uint32_t run, const struct pm_cell *
 			text[i] = cells[key[i]].text;
 	for (uint32_t i = 0; i < of->n_columns; i++)
 		numbers[i] = places[i] == PM_NONE ? NAN : pmfs_cell_number(&cells[places[i]]);
-	if (pm_work_cancelled() ||
-		pmfs_match_add(&j->joined->match, of->side, run, text, &spelling) < 0)
-		return -ENOMEM;
-	return joining_add(j, run, spelling, PM_NONE, numbers);
+	uint32_t spelling = pmfs_match_add(&j->joined->match, of->side, run, text);
+	joining_add(j, run, spelling, PM_NONE, numbers);
 }
 
-static int read_table(
-	struct joining *j, uint32_t run, const struct pm_table *table, struct pm_error *err)
+static void end_rows(void *rows)
 {
+	pm_rows_done(rows);
+}
+
+static void read_table(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct pm_arena *a = pm_arena_scratch(j->scratch);
+	struct pm_table *table = pm_arena_alloc(a, sizeof(*table));
+	struct pm_rows *rows = pm_arena_alloc(a, sizeof(*rows));
+	pm_build_check(a, pmfs_compare_gpu_table(m, table, err));
 	uint32_t n = j->costs->runs[run].n_columns;
 	const uint32_t key[3] = {
 		PM_NONE, pmfs_table_column(table, "module"), pmfs_table_column(table, "operation")};
-	struct pm_cell *cells = malloc(((size_t)table->n_columns + 1) * sizeof(*cells));
-	uint32_t *places = malloc(((size_t)n + 1) * sizeof(*places));
-	pm_number *numbers = malloc(((size_t)n + 1) * sizeof(*numbers));
-	struct pm_rows rows = {.table = NULL};
-	int r = cells && places && numbers ? pm_rows_start(&rows, table, 0, err) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
+	struct pm_cell *cells = pm_arena_array(a, (size_t)table->n_columns + 1, sizeof(*cells));
+	uint32_t *places = pm_arena_array(a, (size_t)n + 1, sizeof(*places));
+	pm_number *numbers = pm_arena_array(a, (size_t)n + 1, sizeof(*numbers));
+	pm_arena_owns(a, end_rows, rows);
+	pm_build_check(a, pm_rows_start(rows, table, 0, err));
+	for (uint32_t i = 0; i < n; i++)
 		places[i] =
 			pmfs_table_column(table, j->costs->costs[j->costs->runs[run].cost[i]].name);
-	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
-		r = add_table_row(j, run, cells, table->n_columns, places, key, numbers);
-	pm_rows_done(&rows);
-	free(cells);
-	free(places);
-	free(numbers);
-	return r;
+	int r;
+	while ((r = pm_rows_next(rows, cells, err)) > 0)
+		add_table_row(j, run, cells, table->n_columns, places, key, numbers);
+	pm_build_check(a, r);
+	pm_arena_done(a);
 }
 
-static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct joining *j = self;
-	struct pm_table table;
-	int r = j->which == PMFS_COMPARE_GPU ? 0 : joining_check(j, run, m, err);
-	if (r == 0 && j->which != PMFS_COMPARE_CALLERS)
-		r = pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err);
-	if (r < 0)
-		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
-	if (j->which == PMFS_COMPARE_CALLERS)
-		r = read_callers(j, run, m, err);
+	if (j->which != PMFS_COMPARE_GPU)
+		joining_check(j, run, m, err);
+	if (j->which == PMFS_COMPARE_CALLERS) {
+		read_callers(j, run, m, err);
+		return;
+	}
+	pmfs_compare_evals(&j->joined->match, m, j->compare->of.exact, err);
+	if (j->which == PMFS_COMPARE_GPU)
+		read_table(j, run, m, err);
 	else if (j->which == PMFS_COMPARE_CATEGORIES)
-		r = read_categories(j, run, m, err);
-	else if (j->which != PMFS_COMPARE_GPU)
-		r = read_rollup(j, run, m, err);
-	else if ((r = pmfs_compare_gpu_table(m, &table, err)) == 0)
-		r = read_table(j, run, &table, err);
-	if (j->which != PMFS_COMPARE_CALLERS)
-		pmfs_match_run_ends(&j->joined->match);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+		read_categories(j, run, m, err);
+	else
+		read_rollup(j, run, m, err);
+	pmfs_match_run_ends(&j->joined->match);
 }
 
 /* What takes time: the first row of a table needs what all rows need. */
@@ -476,24 +437,14 @@ static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 	return r;
 }
 
-int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *joined,
-	struct pm_error *err)
+void pmfs_flat_join(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pmfs_joined *joined, struct pm_error *err)
 {
-	struct joining j = {.compare = c,
-		.costs = joined->costs,
-		.which = which,
-		.joined = joined,
-		.functions = joined};
-	int r = 0;
-	if (which == PMFS_COMPARE_CALLERS && (r = pmfs_functions_get(c, &j.functions, err)) < 0)
-		return r;
-	r = pmfs_keyed_init(&j.keyed, j.costs, sizeof(struct row_key));
-	if (r == 0)
-		r = pmfs_compare_read(c, j.costs, (struct pmfs_reader){prepare, read_run}, &j, err);
-	if (r == 0 && which != PMFS_COMPARE_CALLERS)
-		r = pmfs_match_finish(&joined->match);
-	if (r == 0)
-		r = joining_join(&j);
-	pmfs_keyed_done(&j.keyed);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+	struct joining *j = joining_new(a, c, which, joined);
+	if (which == PMFS_COMPARE_CALLERS)
+		pm_build_check(a, pmfs_functions_get(c, &j->functions, err));
+	joining_read(j, (struct pmfs_reader){prepare, read_run}, err);
+	if (which != PMFS_COMPARE_CALLERS)
+		pmfs_match_finish(&joined->match);
+	joining_join(j);
 }

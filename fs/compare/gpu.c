@@ -5,7 +5,6 @@
 #include "fs/compare/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TIME, LAUNCHES, BYTES, N_COSTS };
@@ -18,22 +17,28 @@ static const struct pmfs_cost costs_of_gpus[N_COSTS] = {
 
 /* ---- totals of a run, and which columns it has ---- */
 
-static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+struct building {
+	struct pm_arena *a;
+	struct pmfs_costs *costs;
+};
+
+static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
-	struct pmfs_costs *k = self;
+	struct building *b = self;
+	struct pmfs_costs *k = b->costs;
 	struct pmfs_compared_run *of = &k->runs[run];
 	uint32_t place[N_COSTS];
 	struct pm_rows rows = {.table = NULL};
 	struct pm_table table;
-	int r = pmfs_compare_gpu_table(m, &table, err);
-	if (r < 0 || !table.type)
-		return r < 0 ? r : pm_error_set(err, -EIO, NULL, 0, "a run has changed");
+	pm_build_check(b->a, pmfs_compare_gpu_table(m, &table, err));
+	if (!table.type)
+		pmfs_compare_changed(b->a, err);
 	for (unsigned i = 0; i < N_COSTS; i++) {
 		place[i] = pmfs_table_column(&table, costs_of_gpus[i].name);
 		k->costs[i].n_having[of->side] += place[i] != PM_NONE;
 	}
-	struct pm_cell *cells = calloc((size_t)table.n_columns + 1, sizeof(*cells));
-	r = cells ? pm_rows_start(&rows, &table, 0, err) : pmfs_compare_no_memory(err);
+	struct pm_cell *cells = pm_arena_array(b->a, (size_t)table.n_columns + 1, sizeof(*cells));
+	int r = pm_rows_start(&rows, &table, 0, err);
 	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
 		for (unsigned i = r = 0; i < N_COSTS; i++) {
 			pm_number value =
@@ -41,10 +46,9 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 			of->whole[i] += isnan(value) ? 0 : value;
 		}
 	pm_rows_done(&rows);
-	free(cells);
-	for (unsigned i = 0; r == 0 && i < N_COSTS; i++)
+	pm_build_check(b->a, r);
+	for (unsigned i = 0; i < N_COSTS; i++)
 		pmfs_sample_add(&k->whole[of->side][i], of->whole[i]);
-	return r;
 }
 
 static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
@@ -66,12 +70,10 @@ static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 /* ---- the columns ---- */
 
 /* What a launch takes, and how fast bytes move: of the means of each side. */
-static int add_derived(struct pmfs_costs *k)
+static void add_derived(struct pm_arena *a, struct pmfs_costs *k)
 {
-	k->derived = pm_arena_array(&k->arena, 2, sizeof(*k->derived));
-	struct pm_op *ops = pm_arena_array(&k->arena, 8, sizeof(*ops));
-	if (!k->derived || !ops)
-		return -ENOMEM;
+	k->derived = pm_arena_array(a, 2, sizeof(*k->derived));
+	struct pm_op *ops = pm_arena_array(a, 8, sizeof(*ops));
 	ops[0] = (struct pm_op){.kind = PM_OP_NAME, .leaf = TIME};
 	ops[1] = (struct pm_op){.kind = PM_OP_NAME, .leaf = LAUNCHES};
 	ops[2] = (struct pm_op){.kind = PM_OP_DIVIDE, .n = 2};
@@ -84,48 +86,40 @@ static int add_derived(struct pmfs_costs *k)
 	k->derived[1] =
 		(struct pmfs_compared_derived){"bytes_per_sec", "bytes_per_sec", {5, ops + 3}};
 	k->n_derived = k->shares ? 0 : k->n == N_COSTS ? 2 : 1;
-	return 0;
 }
 
 /* Numbers of runs, sides and what is broken are those of all tables. */
-static int copy_runs(struct pmfs_costs *k, const struct pmfs_costs *of)
+static void copy_runs(struct pm_arena *a, struct pmfs_costs *k, const struct pmfs_costs *of)
 {
-	k->runs = pm_arena_array(&k->arena, (size_t)of->n_runs + 1, sizeof(*k->runs));
+	k->n_runs = of->n_runs;
+	k->runs = pm_arena_array(a, (size_t)of->n_runs + 1, sizeof(*k->runs));
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		k->n_good[side] = of->n_good[side];
-		k->whole[side] = pm_arena_array(&k->arena, N_COSTS, sizeof(*k->whole[side]));
-		if (!k->whole[side])
-			return -ENOMEM;
+		k->whole[side] = pm_arena_array(a, N_COSTS, sizeof(*k->whole[side]));
 	}
-	for (uint32_t i = 0; k->runs && i < of->n_runs; i++) {
+	for (uint32_t i = 0; i < of->n_runs; i++) {
 		struct pmfs_compared_run *run = &k->runs[i];
 		*run = of->runs[i];
 		run->n_columns = N_COSTS;
-		run->cost = pm_arena_array(&k->arena, N_COSTS, sizeof(*run->cost));
-		run->whole = pm_arena_array(&k->arena, N_COSTS, sizeof(*run->whole));
-		if (!run->cost || !run->whole)
-			return -ENOMEM;
+		run->cost = pm_arena_array(a, N_COSTS, sizeof(*run->cost));
+		run->whole = pm_arena_array(a, N_COSTS, sizeof(*run->whole));
 		for (uint32_t cost = 0; cost < N_COSTS; cost++)
 			run->cost[cost] = cost;
 	}
-	k->n_runs = of->n_runs;
-	return k->runs ? 0 : -ENOMEM;
 }
 
-static int fill(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *err)
+static void *build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pm_error *err)
 {
+	struct pmfs_costs *k = pm_arena_alloc(a, sizeof(*k));
+	struct building b = {a, k};
 	const struct pmfs_costs *of;
-	int r = pmfs_compare_costs(c, &of, err);
-	if (r < 0)
-		return r;
+	pm_build_check(a, pmfs_compare_costs(c, &of, err));
 	k->shares = of->shares;
-	k->costs = pm_arena_array(&k->arena, N_COSTS, sizeof(*k->costs));
-	if (!k->costs || copy_runs(k, of) < 0)
-		return pmfs_compare_no_memory(err);
+	k->costs = pm_arena_array(a, N_COSTS, sizeof(*k->costs));
+	copy_runs(a, k, of);
 	memcpy(k->costs, costs_of_gpus, sizeof(costs_of_gpus));
-	r = pmfs_compare_read(c, k, (struct pmfs_reader){prepare, read_run}, k, err);
-	if (r < 0)
-		return r;
+	pmfs_compare_read(a, c, k, (struct pmfs_reader){prepare, read_run}, &b, err);
 	for (unsigned i = 0; i < N_COSTS; i++)
 		for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 			k->costs[i].has[side] = k->n_good[side] > 0 &&
@@ -135,37 +129,14 @@ static int fill(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *e
 	for (uint32_t i = 0; i < k->n_runs; i++)
 		k->runs[i].n_columns = k->n;
 	k->own = TIME;
-	return add_derived(k) < 0 || pmfs_compare_header(k, PMFS_COMPARE_GPU) < 0
-		? pmfs_compare_no_memory(err)
-		: 0;
-}
-
-static void gpu_costs_free(void *part)
-{
-	struct pmfs_costs *k = part;
-	pm_arena_done(&k->arena);
-	free(k);
-}
-
-static int build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
-{
-	struct pmfs_costs *k = calloc(1, sizeof(*k));
+	add_derived(a, k);
+	pmfs_compare_header(a, k, PMFS_COMPARE_GPU);
 	(void)which;
-	if (!k)
-		return pmfs_compare_no_memory(err);
-	int r = fill(c, k, err);
-	*ret_bytes = sizeof(*k) + k->arena.total;
-	if (r < 0)
-		gpu_costs_free(k);
-	else
-		*ret = k;
-	return r;
+	return k;
 }
 
 int pmfs_compare_gpu_costs(
 	struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {build, gpu_costs_free};
-	return pmfs_compare_get(c, PMFS_COMPARE_GPU_COSTS, &type, ret, err);
+	return pmfs_compare_get(c, PMFS_COMPARE_GPU_COSTS, build, ret, err);
 }

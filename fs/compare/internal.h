@@ -76,7 +76,6 @@ struct pmfs_costs {
 	/* By part: the columns of its table. */
 	const char *const *columns[PMFS_COMPARE_N_PARTS];
 	uint32_t n_columns[PMFS_COMPARE_N_PARTS];
-	struct pm_arena arena;
 };
 
 struct pmfs_compare {
@@ -86,30 +85,22 @@ struct pmfs_compare {
 	struct {
 		struct pm_lazy lazy;
 		void *built;
-		void (*free)(void *part);
+		struct pm_arena arena;
 	} parts[PMFS_COMPARE_N_PARTS];
 	uint64_t bytes; /* atomic: of the parts */
 };
 
-struct pmfs_compare_part_type {
-	/* `*ret_bytes` is its size. On failure nothing is left allocated. */
-	int (*build)(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-		uint64_t *ret_bytes, struct pm_error *err);
-	void (*free)(void *part);
-};
+/* Makes a part in its arena, as a build of that (formats/common/arena.h). */
+typedef void *pmfs_compare_part_fn(struct pm_arena *a, struct pmfs_compare *c,
+	enum pmfs_compare_part which, struct pm_error *err);
 
 /* The part, built by the first call, in a pointer at `ret`; NULL after a failure. */
 int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
-	const struct pmfs_compare_part_type *type, void *ret, struct pm_error *err);
+	pmfs_compare_part_fn *build, void *ret, struct pm_error *err);
 
 static inline struct pmfs_compare *pmfs_compare_of(const void *self)
 {
 	return (struct pmfs_compare *)(uintptr_t)self;
-}
-
-static inline int pmfs_compare_no_memory(struct pm_error *err)
-{
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
 
 /* ---- costs.c: runs, while they are read, and what is compared of them ---- */
@@ -137,8 +128,9 @@ int pmfs_compare_gpu_costs(
 /* A run's gpu.csv; ret->type is NULL if it has none. */
 int pmfs_compare_gpu_table(struct pmfs_model *m, struct pm_table *ret, struct pm_error *err);
 
-/* The columns of a table of these costs. 0 or -ENOMEM. */
-int pmfs_compare_header(struct pmfs_costs *costs, enum pmfs_compare_part which);
+/* The columns of a table of these costs, in a build. */
+void pmfs_compare_header(
+	struct pm_arena *a, struct pmfs_costs *costs, enum pmfs_compare_part which);
 
 /* The first column of a quantity that there is, for its name and unit. O(log n). */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
@@ -182,6 +174,7 @@ static inline struct pm_bytes pmfs_compare_side(const struct pmfs_compare *c, ui
 
 /* The rows of all runs as they are read, by keys: the caller's items, of `size` bytes each. */
 struct pmfs_keyed {
+	struct pm_arena *arena;
 	const struct pmfs_costs *costs;
 	struct pmfs_run_rows *runs; /* by run */
 	struct pm_map known;        /* what tells keys apart → key */
@@ -215,24 +208,19 @@ struct pmfs_joined {
 	uint32_t kept;      /* the cost, or PM_NONE */
 };
 
-/* 0 or -ENOMEM; call pmfs_keyed_done in any case. */
-int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t size);
+void pmfs_keyed_init(
+	struct pmfs_keyed *k, struct pm_arena *a, const struct pmfs_costs *costs, size_t size);
 
 /*
  * Adds a row of a run, which has `cells` in its own columns. The same `known` is the same key; a
- * new one is a copy of `key`. 0 or -ENOMEM.
+ * new one is a copy of `key`.
  */
-int pmfs_keyed_add(struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key,
+void pmfs_keyed_add(struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key,
 	const pm_number *cells);
-void pmfs_keyed_done(struct pmfs_keyed *k);
 
-/* Fills everything except n, rows and match. `of_key` is the row of each key. 0 or -ENOMEM. */
-int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key);
-
-/* Accepts NULL and partly built ones. */
-void pmfs_joined_free(void *joined);
-
-uint64_t pmfs_joined_bytes(const struct pmfs_joined *j);
+/* Fills everything except n, rows and match. `of_key` is the row of each key. */
+void pmfs_joined_sum(struct pm_arena *a, struct pmfs_joined *j, const struct pmfs_keyed *keyed,
+	const uint32_t *of_key);
 
 /* A cell of a row on one side as a sample. */
 struct pmfs_sample pmfs_joined_sample(
@@ -266,8 +254,11 @@ double pmfs_ratio(double base, double value);
 
 /* ---- flat.c: the tables of a comparison with one row per function, line, module … ---- */
 
-/* The data by which runs are joined, filled run by run. 0 or a negative errno. */
-typedef int pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
+/*
+ * The data by which runs are joined, filled run by run, in a build. What is read of a run fails it
+ * by pm_build_check.
+ */
+typedef void pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
 
 /* How runs are read: `read` for each in turn, after `prepare`, which may be NULL, for two at once.
  */
@@ -276,8 +267,8 @@ struct pmfs_reader {
 	pmfs_read_run_fn *read;
 };
 
-/* Reads each run that can be opened; it is only open while it is read. */
-int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+/* Reads each run that can be opened; it is only open while it is read. In a build. */
+void pmfs_compare_read(struct pm_arena *a, struct pmfs_compare *c, const struct pmfs_costs *costs,
 	struct pmfs_reader reader, void *self, struct pm_error *err);
 
 /* ---- flat.c: rows of runs that are joined by the names of functions, modules … ---- */
@@ -289,20 +280,24 @@ int pmfs_functions_get(
 struct pmfs_calls;
 
 /* Prepares for what a run compiled (pmfs_match_evals), unless names are matched as they are. */
-int pmfs_compare_evals(
+void pmfs_compare_evals(
 	struct pmfs_match *m, struct pmfs_model *run, bool exact, struct pm_error *err);
+
+/* Fails a build: a run was closed and has changed since. */
+_Noreturn void pmfs_compare_changed(struct pm_arena *a, struct pm_error *err);
 
 /* ---- flat.c: modules, files, categories, callers or operations of GPUs ---- */
 
 /* The place of a column of a run's table, or PM_NONE. */
 uint32_t pmfs_table_column(const struct pm_table *table, const char *name);
 
-int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *j,
-	struct pm_error *err);
+void pmfs_flat_join(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pmfs_joined *j, struct pm_error *err);
 
 /* ---- lines.c ---- */
 
-int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *j, struct pm_error *err);
+void pmfs_lines_join(
+	struct pm_arena *a, struct pmfs_compare *c, struct pmfs_joined *j, struct pm_error *err);
 
 /* ---- tables.c ---- */
 

@@ -2,7 +2,6 @@
 #include "fs/compare/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
@@ -25,45 +24,33 @@ struct pmfs_run_rows {
 	size_t room_key, room_cells;
 };
 
-int pmfs_keyed_init(struct pmfs_keyed *k, const struct pmfs_costs *costs, size_t size)
+void pmfs_keyed_init(
+	struct pmfs_keyed *k, struct pm_arena *a, const struct pmfs_costs *costs, size_t size)
 {
-	*k = (struct pmfs_keyed){.costs = costs, .size = size};
-	k->runs = calloc((size_t)costs->n_runs + 1, sizeof(*k->runs));
-	return k->runs ? 0 : -ENOMEM;
+	*k = (struct pmfs_keyed){.arena = a, .costs = costs, .size = size, .known.arena = a};
+	k->runs = pm_arena_array(a, (size_t)costs->n_runs + 1, sizeof(*k->runs));
 }
 
-int pmfs_keyed_add(
+void pmfs_keyed_add(
 	struct pmfs_keyed *k, uint32_t run, uint64_t known, const void *key, const pm_number *cells)
 {
 	const struct pmfs_compared_run *of = &k->costs->runs[run];
 	struct pmfs_run_rows *rows = &k->runs[run];
 	size_t n_costs = k->costs->n, size = (n_costs ? n_costs : 1) * sizeof(*rows->cells);
 	bool fresh;
-	uint32_t *number = pm_map_put(&k->known, known, (uint32_t)k->n, &fresh);
-	if (!number || (fresh && pm_list_room(&k->keys, k->n, &k->room, k->size) < 0) ||
-		pm_list_room(&rows->key, rows->n, &rows->room_key, sizeof(*rows->key)) < 0 ||
-		pm_list_room(&rows->cells, rows->n, &rows->room_cells, size) < 0)
-		return -ENOMEM;
-	if (fresh)
+	uint32_t number = *pm_map_put(&k->known, known, (uint32_t)k->n, &fresh);
+	if (fresh) {
+		pm_list_grow(k->arena, &k->keys, k->n, &k->room, k->size);
 		memcpy((char *)k->keys + k->n++ * k->size, key, k->size);
+	}
+	pm_list_grow(k->arena, &rows->key, rows->n, &rows->room_key, sizeof(*rows->key));
+	pm_list_grow(k->arena, &rows->cells, rows->n, &rows->room_cells, size);
 	pm_number *numbers = rows->cells + rows->n * n_costs;
 	for (size_t i = 0; i < n_costs; i++)
 		numbers[i] = NAN;
 	for (uint32_t i = 0; i < of->n_columns; i++)
 		numbers[of->cost[i]] = pmfs_compare_value(k->costs, of, of->cost[i], cells[i]);
-	rows->key[rows->n++] = *number;
-	return 0;
-}
-
-void pmfs_keyed_done(struct pmfs_keyed *k)
-{
-	for (uint32_t i = 0; k->runs && i < k->costs->n_runs; i++) {
-		free(k->runs[i].key);
-		free(k->runs[i].cells);
-	}
-	free(k->runs);
-	free(k->keys);
-	pm_map_done(&k->known);
+	rows->key[rows->n++] = number;
 }
 
 /* ---- means ---- */
@@ -94,38 +81,6 @@ static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
 		if (squares)
 			squares[i] = s.squares;
 	}
-}
-
-/* Keeps the cost of a run that tables of the ensemble show. */
-static int keep_own(struct pmfs_joined *j, uint32_t run, const pm_number *sums)
-{
-	if (!j->own_of || j->kept == PM_NONE)
-		return 0;
-	j->own_of[run] = pmfs_cells_new(j->n);
-	for (uint32_t i = 0; j->own_of[run] && i < j->n; i++)
-		j->own_of[run][i] = sums[(size_t)i * j->costs->n + j->kept];
-	return j->own_of[run] ? 0 : -ENOMEM;
-}
-
-static int sum_runs(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key)
-{
-	const struct pmfs_costs *k = j->costs;
-	pm_number *sums = pmfs_cells_new((size_t)j->n * k->n);
-	uint32_t repetition[PMFS_N_SIDES] = {0, 0};
-	if (!sums)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < k->n_runs; i++) {
-		if (k->runs[i].broken)
-			continue;
-		add_run(j, &k->runs[i], &keyed->runs[i], of_key, sums,
-			repetition[k->runs[i].side]++);
-		if (pm_work_cancelled() || keep_own(j, i, sums) < 0) {
-			free(sums);
-			return -ENOMEM;
-		}
-	}
-	free(sums);
-	return 0;
 }
 
 static bool has_values(const struct pmfs_joined *j, uint32_t cost)
@@ -180,30 +135,26 @@ static bool is_large(const struct pmfs_joined *j, uint32_t row, const pm_number 
 	return false;
 }
 
-static int test_rows(struct pmfs_joined *j)
+static void test_rows(struct pm_arena *a, struct pmfs_joined *j)
 {
 	const struct pmfs_costs *k = j->costs;
-	pm_number *tested = pmfs_cells_new(j->n), whole[PMFS_N_SIDES] = {1, 1};
+	pm_number *tested = pmfs_cells_new(a, j->n), whole[PMFS_N_SIDES] = {1, 1};
 	bool can = j->own != PM_NONE && pmfs_compare_tested(k) && k->costs[j->own].has[PMFS_BASE] &&
 		k->costs[j->own].has[PMFS_OTHER];
-	j->p = pmfs_cells_new(j->n);
-	j->q = pmfs_cells_new(j->n);
 	for (unsigned side = 0; side < PMFS_N_SIDES && j->own != PM_NONE && !k->shares; side++)
 		whole[side] = k->whole[side][k->costs[j->own].quantity].mean;
-	for (uint32_t i = 0; can && tested && j->p && j->q && i < j->n; i++) {
+	for (uint32_t i = 0; can && i < j->n; i++) {
 		struct pmfs_sample base = pmfs_joined_sample(j, i, j->own, PMFS_BASE);
 		struct pmfs_sample other = pmfs_joined_sample(j, i, j->own, PMFS_OTHER);
 		j->p[i] = pmfs_welch(&base, &other);
 		if (is_large(j, i, whole))
 			tested[i] = j->p[i];
 	}
-	int r = tested && j->p && j->q ? pmfs_adjust(tested, j->q, j->n) : -ENOMEM;
-	free(tested);
-	for (uint32_t i = 0; r == 0 && i < j->n; i++) {
+	pm_build_check(a, pmfs_adjust(tested, j->q, j->n));
+	for (uint32_t i = 0; i < j->n; i++) {
 		j->n_tested += !isnan(j->q[i]);
 		j->n_changed += j->q[i] <= PMFS_FALSE_DISCOVERIES;
 	}
-	return r;
 }
 
 bool pmfs_is_change(double base, double other, double whole)
@@ -229,66 +180,45 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 
 /* ---- all rows ---- */
 
-static int put_in_order(struct pmfs_joined *j)
+/* Adds up each run's rows, and keeps the cost that tables of the ensemble show. */
+static void sum_runs(struct pm_arena *a, struct pm_arena *scratch, struct pmfs_joined *j,
+	const struct pmfs_keyed *keyed, const uint32_t *of_key)
 {
-	pm_number *size = pmfs_cells_new(j->n);
-	for (uint32_t i = 0; size && j->own != PM_NONE && i < j->n; i++)
-		size[i] = fabs(pmfs_joined_difference(j, i, j->own));
-	j->order = size ? pmfs_order(size, j->n, 1, 0) : NULL;
-	free(size);
-	return j->order ? 0 : -ENOMEM;
+	const struct pmfs_costs *k = j->costs;
+	pm_number *sums = pmfs_cells_new(scratch, (size_t)j->n * k->n);
+	uint32_t repetition[PMFS_N_SIDES] = {0, 0};
+	for (uint32_t run = 0; run < k->n_runs; run++) {
+		if (k->runs[run].broken)
+			continue;
+		pm_build_proceed(a);
+		add_run(j, &k->runs[run], &keyed->runs[run], of_key, sums,
+			repetition[k->runs[run].side]++);
+		if (!j->own_of || j->kept == PM_NONE)
+			continue;
+		j->own_of[run] = pmfs_cells_new(a, j->n);
+		for (uint32_t i = 0; i < j->n; i++)
+			j->own_of[run][i] = sums[(size_t)i * k->n + j->kept];
+	}
 }
 
-int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_keyed *keyed, const uint32_t *of_key)
+void pmfs_joined_sum(struct pm_arena *a, struct pmfs_joined *j, const struct pmfs_keyed *keyed,
+	const uint32_t *of_key)
 {
 	size_t n = (size_t)j->n * j->costs->n;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		j->mean[side] = pmfs_cells_new(n);
+		j->mean[side] = pmfs_cells_new(a, n);
 		if (j->costs->n_good[side] > 1)
-			j->squares[side] = calloc(n + 1, sizeof(*j->squares[side]));
-		if (!j->mean[side] || (j->costs->n_good[side] > 1 && !j->squares[side]))
-			return -ENOMEM;
+			j->squares[side] = pm_arena_array(a, n + 1, sizeof(*j->squares[side]));
 	}
-	int r = sum_runs(j, keyed, of_key);
-	if (r == 0) {
-		choose_own(j);
-		r = test_rows(j);
-	}
-	return r < 0 ? r : put_in_order(j);
-}
-
-void pmfs_joined_free(void *joined)
-{
-	struct pmfs_joined *j = joined;
-	if (!j)
-		return;
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		free(j->mean[side]);
-		free(j->squares[side]);
-	}
-	free(j->rows);
-	free(j->p);
-	free(j->q);
-	free(j->order);
-	pmfs_match_done(&j->match);
-	for (uint32_t i = 0; j->of && i < j->costs->n_runs; i++)
-		free(j->of[i]);
-	for (uint32_t i = 0; j->own_of && i < j->costs->n_runs; i++)
-		free(j->own_of[i]);
-	free(j->of);
-	free(j->own_of);
-	free(j->row_of);
-	free(j->n_of);
-	free(j);
-}
-
-uint64_t pmfs_joined_bytes(const struct pmfs_joined *j)
-{
-	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(pm_number), functions = 0;
-	for (uint32_t i = 0; j->n_of && i < j->costs->n_runs; i++)
-		functions += j->n_of[i];
-	return sizeof(*j) + (pmfs_compare_repeated(j->costs) ? 4 : 2) * cells +
-		j->n * (sizeof(*j->rows) + 2 * sizeof(pm_number) + sizeof(uint32_t)) +
-		j->match.arena.total + j->match.n * sizeof(*j->match.spellings) +
-		j->match.n_members * sizeof(*j->match.members) + functions * sizeof(**j->of);
+	j->p = pmfs_cells_new(a, j->n);
+	j->q = pmfs_cells_new(a, j->n);
+	sum_runs(a, scratch, j, keyed, of_key);
+	choose_own(j);
+	test_rows(scratch, j);
+	pm_number *size = pmfs_cells_new(scratch, j->n);
+	for (uint32_t i = 0; j->own != PM_NONE && i < j->n; i++)
+		size[i] = fabs(pmfs_joined_difference(j, i, j->own));
+	j->order = pmfs_order(a, size, j->n, 1, 0);
+	pm_arena_done(scratch);
 }

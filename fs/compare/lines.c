@@ -4,8 +4,6 @@
  */
 #include "fs/compare/internal.h"
 
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "fs/compare/places.h"
@@ -21,6 +19,7 @@ struct line_key {
 };
 
 struct line_join {
+	struct pm_arena *a; /* while lines are joined */
 	const struct pmfs_costs *costs;
 	struct pmfs_joined *joined;
 	const struct pmfs_match *functions;
@@ -87,13 +86,15 @@ static struct pmfs_line_place place_of(const struct line_join *j, uint32_t at)
 	};
 }
 
-/* Sorts places and merges equal ones; `j->unique` is the index for each key. 0 or -ENOMEM. */
-static int unite(struct line_join *j, struct pmfs_line_place *places, uint32_t *n)
+/*
+ * Sorts n places and merges equal ones; `j->unique` is the index for each key. The number of those
+ * that are left.
+ */
+static uint32_t unite(struct line_join *j, struct pmfs_line_place *places, uint32_t n)
 {
 	uint32_t kept = 0;
-	if (pmfs_places_sort(places, *n) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < *n; i++) {
+	pm_build_check(j->a, pmfs_places_sort(places, n));
+	for (uint32_t i = 0; i < n; i++) {
 		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
 			places[kept - 1].at == places[i].at;
 		uint32_t tag = places[i].tag;
@@ -101,8 +102,7 @@ static int unite(struct line_join *j, struct pmfs_line_place *places, uint32_t *
 			places[kept++] = places[i];
 		j->unique[tag] = kept - 1;
 	}
-	*n = kept;
-	return 0;
+	return kept;
 }
 
 static void show_row(struct line_join *j, const struct line_key *key, struct pmfs_joined_row *row)
@@ -117,8 +117,15 @@ static void show_row(struct line_join *j, const struct line_key *key, struct pmf
 	row->sides |= (uint8_t)(1u << key->side);
 }
 
+static void pair_places(struct line_join *j, const uint32_t n[PMFS_N_SIDES])
+{
+	pm_build_check(j->a,
+		pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+			n[PMFS_OTHER], j->partner));
+}
+
 /* Handles a function, whose keys begin at order[from]. */
-static int match_function(struct line_join *j, size_t from, size_t to)
+static void match_function(struct line_join *j, size_t from, size_t to)
 {
 	uint32_t n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
 	for (size_t i = from; i < to; i++) {
@@ -126,11 +133,8 @@ static int match_function(struct line_join *j, size_t from, size_t to)
 		j->place[side][n[side]++] = place_of(j, j->order[i]);
 	}
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (unite(j, j->place[side], &n[side]) < 0)
-			return -ENOMEM;
-	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
-		    n[PMFS_OTHER], j->partner) < 0)
-		return -ENOMEM;
+		n[side] = unite(j, j->place[side], n[side]);
+	pair_places(j, n);
 	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
 		j->row[i] = PM_NONE;
 	for (uint32_t i = 0; i < n[PMFS_BASE]; i++)
@@ -148,7 +152,6 @@ static int match_function(struct line_join *j, size_t from, size_t to)
 		show_row(j, key, &j->joined->rows[j->of_key[at]]);
 	}
 	j->joined->n = row;
-	return 0;
 }
 
 static int by_function(const void *a, const void *b, void *keys)
@@ -162,30 +165,27 @@ static int by_function(const void *a, const void *b, void *keys)
 
 /*
  * Matches the lines of matching functions: fills joined->rows and n, and of_key, from the keys.
- * 0 or -ENOMEM.
  */
-static int lines_match(struct line_join *j)
+static void lines_match(struct line_join *j)
 {
 	for (size_t i = 0; i < j->keyed.n; i++) {
 		j->keys[i].group = function_key(j, &j->keys[i]);
 		j->order[i] = (uint32_t)i;
 	}
-	if (pm_sort_with(j->order, j->keyed.n, sizeof(*j->order), by_function, j->keys) < 0)
-		return -ENOMEM;
+	pm_build_check(
+		j->a, pm_sort_with(j->order, j->keyed.n, sizeof(*j->order), by_function, j->keys));
 	for (size_t from = 0, to; from < j->keyed.n; from = to) {
 		uint32_t group = j->keys[j->order[from]].group;
 		for (to = from; to < j->keyed.n && j->keys[j->order[to]].group == group;)
 			to++;
-		if (match_function(j, from, to) < 0)
-			return -ENOMEM;
+		match_function(j, from, to);
 	}
-	return 0;
 }
 
 /* ---- lines of functions that have no partner ---- */
 
-/* The rows of only one side, as places in their files, `*ret_n` of them. 0 or -ENOMEM. */
-static int list_alone(struct line_join *j, enum pmfs_side side, uint32_t *ret_n)
+/* Lists the rows of only one side, as places in their files; their number. */
+static uint32_t list_alone(struct line_join *j, enum pmfs_side side)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < j->keyed.n; i++) {
@@ -198,8 +198,8 @@ static int list_alone(struct line_join *j, enum pmfs_side side, uint32_t *ret_n)
 		j->place[side][n++] = (struct pmfs_line_place){
 			.class = file_group(j, key), .at = key->line, .tag = row};
 	}
-	*ret_n = n;
-	return pmfs_places_sort(j->place[side], n);
+	pm_build_check(j->a, pmfs_places_sort(j->place[side], n));
+	return n;
 }
 
 /* Renumbers rows: `to` is the new index of each row. */
@@ -217,9 +217,9 @@ static void drop_rows(struct line_join *j, uint32_t *to)
 
 /*
  * Then merges rows of only one side that are the same line of the same file: functions may have
- * different names. 0 or -ENOMEM.
+ * different names.
  */
-static int lines_match_alone(struct line_join *j)
+static void lines_match_alone(struct line_join *j)
 {
 	uint32_t n[PMFS_N_SIDES], rows = j->joined->n, *to = j->order;
 	for (uint32_t i = 0; i < rows; i++) {
@@ -227,11 +227,8 @@ static int lines_match_alone(struct line_join *j)
 		to[i] = i;
 	}
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (list_alone(j, side, &n[side]) < 0)
-			return -ENOMEM;
-	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
-		    n[PMFS_OTHER], j->partner) < 0)
-		return -ENOMEM;
+		n[side] = list_alone(j, side);
+	pair_places(j, n);
 	for (uint32_t i = 0; i < n[PMFS_BASE]; i++) {
 		if (j->partner[i] == PM_NONE)
 			continue;
@@ -249,136 +246,82 @@ static int lines_match_alone(struct line_join *j)
 		uint32_t row = j->of_key[i];
 		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];
 	}
-	return 0;
 }
 
 /* ---- reading ---- */
 
-static int add_file(struct line_join *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
+static uint32_t add_file(struct line_join *j, uint32_t run, struct pm_bytes file)
 {
 	const struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, file};
-	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
+	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text);
 }
 
-/* The spelling of a line's function, and of the file in which it is defined. */
-static int add_function(struct line_join *j, uint32_t run, const struct pmfs_lines *l,
-	const struct pm_line *line, uint32_t *ret)
-{
-	*ret = line->function == PM_NONE ? PM_NONE : j->of[run][line->function];
-	if (*ret == PM_NONE)
-		return 0;
-	uint32_t file = l->identity->functions[line->function].file;
-	return add_file(j, run, l->tree->texts[file], &j->defined_in[*ret]);
-}
-
-static int add_line(struct line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
+static void add_line(struct line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
 {
 	const struct pm_line *found = &l->lines[line];
-	struct line_key key = {.line = found->line, .side = j->costs->runs[run].side};
-	struct pm_bytes file = found->line ? l->tree->texts[found->file] : pm_bytes_of("");
+	struct line_key key = {
+		.function = PM_NONE, .line = found->line, .side = j->costs->runs[run].side};
 	bool fresh;
-	if (add_function(j, run, l, found, &key.function) < 0 ||
-		add_file(j, run, file, &key.file) < 0)
-		return -ENOMEM;
-	uint32_t *place = pm_map_put(
+	if (found->function != PM_NONE)
+		key.function = j->of[run][found->function];
+	if (key.function != PM_NONE) /* the file in which it is defined */
+		j->defined_in[key.function] = add_file(
+			j, run, l->tree->texts[l->identity->functions[found->function].file]);
+	key.file = add_file(j, run, found->line ? l->tree->texts[found->file] : pm_bytes_of(""));
+	uint32_t place = *pm_map_put(
 		&j->places, (uint64_t)key.file << 32 | key.line, (uint32_t)j->places.n, &fresh);
-	if (!place)
-		return -ENOMEM;
-	uint64_t known = (uint64_t)(key.function + 1) << 33 | (uint64_t)*place << 1 | key.side;
-	return pmfs_keyed_add(&j->keyed, run, known, &key, l->cells + (size_t)line * l->columns->n);
+	uint64_t known = (uint64_t)(key.function + 1) << 33 | (uint64_t)place << 1 | key.side;
+	pmfs_keyed_add(&j->keyed, run, known, &key, l->cells + (size_t)line * l->columns->n);
 }
 
-static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct line_join *j = self;
 	const struct pmfs_lines *l;
-	int r = pmfs_lines(m, &l, err);
-	if (r == 0 &&
-		(l->columns->n != j->costs->runs[run].n_columns || l->identity->n != j->n_of[run]))
-		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
-	if (r == 0)
-		r = pmfs_compare_evals(&j->files, m, j->functions->exact, err);
-	for (uint32_t i = 0; r == 0 && i < l->n; i++)
-		r = pm_work_cancelled() ? -ENOMEM : add_line(j, run, l, l->order[i]);
+	pm_build_check(j->a, pmfs_lines(m, &l, err));
+	if (l->columns->n != j->costs->runs[run].n_columns || l->identity->n != j->n_of[run])
+		pmfs_compare_changed(j->a, err);
+	pmfs_compare_evals(&j->files, m, j->functions->exact, err);
+	for (uint32_t i = 0; i < l->n; i++)
+		add_line(j, run, l, l->order[i]);
 	pmfs_match_run_ends(&j->files);
-	return r;
 }
 
 /* ---- the join ---- */
 
-static int allocate(struct line_join *j)
+void pmfs_lines_join(struct pm_arena *arena, struct pmfs_compare *c, struct pmfs_joined *joined,
+	struct pm_error *err)
 {
-	size_t n = j->keyed.n + 1;
-	j->of_key = malloc(n * sizeof(*j->of_key));
-	j->order = malloc(n * sizeof(*j->order));
-	j->unique = malloc(n * sizeof(*j->unique));
-	j->partner = malloc(n * sizeof(*j->partner));
-	j->row = malloc(n * sizeof(*j->row));
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		j->place[side] = malloc(n * sizeof(*j->place[side]));
-	j->joined->rows = calloc(n, sizeof(*j->joined->rows));
-	return j->of_key && j->order && j->unique && j->partner && j->row && j->joined->rows &&
-			j->place[PMFS_BASE] && j->place[PMFS_OTHER]
-		? 0
-		: -ENOMEM;
-}
-
-/* Texts of files are owned by the joined match, which is kept; the other one is freed. */
-static int keep_texts(struct line_join *j)
-{
-	j->texts = malloc(((size_t)j->files.n + 1) * sizeof(*j->texts));
-	for (uint32_t i = 0; j->texts && i < j->files.n; i++) {
-		j->texts[i] = pm_arena_copy(&j->joined->match.arena,
-			pmfs_match_text(&j->files, j->files.spellings[i].file));
-		if (!j->texts[i].p)
-			return -ENOMEM;
-	}
-	return j->texts ? 0 : -ENOMEM;
-}
-
-static int join(struct line_join *j)
-{
-	j->keys = j->keyed.keys;
-	if (allocate(j) < 0 || pmfs_match_finish(&j->files) < 0 || keep_texts(j) < 0 ||
-		lines_match(j) < 0 || lines_match_alone(j) < 0)
-		return -ENOMEM;
-	return pmfs_joined_sum(j->joined, &j->keyed, j->of_key);
-}
-
-static void done(struct line_join *j)
-{
-	pmfs_keyed_done(&j->keyed);
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		free(j->place[side]);
-	pmfs_match_done(&j->files);
-	pm_map_done(&j->places);
-	free(j->defined_in);
-	free(j->of_key);
-	free(j->order);
-	free(j->unique);
-	free(j->partner);
-	free(j->row);
-	free(j->texts);
-}
-
-int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
-{
-	struct line_join j = {.costs = joined->costs, .joined = joined};
+	struct pm_arena *a = pm_arena_scratch(arena);
+	struct line_join *j = pm_arena_alloc(a, sizeof(*j));
 	const struct pmfs_joined *functions;
-	int r = pmfs_functions_get(c, &functions, err);
-	if (r < 0)
-		return r;
-	j.functions = &functions->match;
-	j.of = (const uint32_t *const *)functions->of;
-	j.n_of = functions->n_of;
-	j.files.exact = j.files.of_places = true;
-	j.defined_in = calloc((size_t)j.functions->n + 1, sizeof(*j.defined_in));
-	const struct pmfs_reader reader = {NULL, read_run};
-	r = pmfs_keyed_init(&j.keyed, j.costs, sizeof(struct line_key)) == 0 && j.defined_in
-		? pmfs_compare_read(c, j.costs, reader, &j, err)
-		: -ENOMEM;
-	if (r == 0)
-		r = join(&j);
-	done(&j);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+	*j = (struct line_join){
+		.a = a, .costs = joined->costs, .joined = joined, .places.arena = a};
+	pm_build_check(a, pmfs_functions_get(c, &functions, err));
+	j->functions = &functions->match;
+	j->of = (const uint32_t *const *)functions->of;
+	j->n_of = functions->n_of;
+	j->defined_in = pm_arena_array(a, (size_t)j->functions->n + 1, sizeof(*j->defined_in));
+	pmfs_match_init(&j->files, a, true, true);
+	pmfs_keyed_init(&j->keyed, a, j->costs, sizeof(struct line_key));
+	pmfs_compare_read(a, c, j->costs, (struct pmfs_reader){NULL, read_run}, j, err);
+	j->keys = j->keyed.keys;
+	size_t n = j->keyed.n + 1;
+	j->of_key = pm_arena_array(a, n, sizeof(*j->of_key));
+	j->order = pm_arena_array(a, n, sizeof(*j->order));
+	j->unique = pm_arena_array(a, n, sizeof(*j->unique));
+	j->partner = pm_arena_array(a, n, sizeof(*j->partner));
+	j->row = pm_arena_array(a, n, sizeof(*j->row));
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		j->place[side] = pm_arena_array(a, n, sizeof(*j->place[side]));
+	joined->rows = pm_arena_array(arena, n, sizeof(*joined->rows));
+	pmfs_match_finish(&j->files);
+	j->texts = pm_arena_array(a, (size_t)j->files.n + 1, sizeof(*j->texts));
+	for (uint32_t i = 0; i < j->files.n; i++)
+		j->texts[i] = pm_arena_copy(
+			arena, pmfs_match_text(&j->files, j->files.spellings[i].file));
+	lines_match(j);
+	lines_match_alone(j);
+	pmfs_joined_sum(arena, joined, &j->keyed, j->of_key);
+	pm_arena_done(a);
 }

@@ -6,14 +6,12 @@
 #include "fs/compare/match.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/tree.h"
 
 struct pmfs_match_path {
@@ -76,33 +74,26 @@ static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
 	return n + (whole ? 1 : 0);
 }
 
-static int keep_components(struct tails *t, unsigned what, struct pm_bytes path, uint32_t depth)
+/* Sorts the paths. O(n log n). */
+static void tails_find(struct pmfs_match *m, struct tails *t)
 {
-	bool fresh;
-	uint32_t base = pm_strtab_add(&t->bases[what], tail(path, 1));
-	uint32_t *kept = base == PM_NONE ? NULL : pm_map_put(&t->depth[what], base, depth, &fresh);
-	if (!kept)
-		return -ENOMEM;
-	if (*kept < depth)
-		*kept = depth;
-	return 0;
-}
-
-/* Sorts the paths. 0 or -ENOMEM. O(n log n). */
-static int tails_find(
-	struct tails *t, struct pmfs_match_path *p, size_t n, const struct pm_bytes *texts)
-{
-	if (pm_sort_with(p, n, sizeof(*p), by_end, (void *)(uintptr_t)texts) < 0)
-		return -ENOMEM;
-	for (size_t i = 1; i < n; i++) {
+	struct pmfs_match_path *p = m->paths;
+	const struct pm_bytes *texts = m->texts.items;
+	pm_build_check(
+		m->work, pm_sort_with(p, m->n_paths, sizeof(*p), by_end, (void *)(uintptr_t)texts));
+	for (size_t i = 1; i < m->n_paths; i++) {
 		if (p[i].run != p[i - 1].run || p[i].is_file != p[i - 1].is_file)
 			continue;
 		struct pm_bytes path = texts[p[i].text];
 		uint32_t shared = shared_components(path, texts[p[i - 1].text]);
-		if (shared > 0 && keep_components(t, p[i].is_file, path, shared + 1) < 0)
-			return -ENOMEM;
+		if (shared == 0)
+			continue;
+		bool fresh, what = p[i].is_file;
+		uint32_t base = pm_strtab_add(&t->bases[what], tail(path, 1));
+		uint32_t *kept = pm_map_put(&t->depth[what], base, shared + 1, &fresh);
+		if (*kept < shared + 1)
+			*kept = shared + 1;
 	}
-	return 0;
 }
 
 /* The end of the path that is kept, or only its `base` name. */
@@ -115,65 +106,66 @@ static struct pm_bytes tails_cut(
 	return depth ? tail(path, *depth) : last;
 }
 
-static void tails_done(struct tails *t)
-{
-	for (unsigned what = 0; what < 2; what++) {
-		pm_strtab_done(&t->bases[what]);
-		pm_map_done(&t->depth[what]);
-	}
-}
-
 enum { BETWEEN_QUESTIONS = 1 << 12 /* evals */ };
 
 /* ---- adding ---- */
 
-/*
- * The number of a pair of numbers, from 0 in order of first occurrence; PM_NONE if out of memory.
- */
+void pmfs_match_init(struct pmfs_match *m, struct pm_arena *a, bool exact, bool of_places)
+{
+	struct pm_arena *work = pm_arena_scratch(a);
+	*m = (struct pmfs_match){
+		.exact = exact,
+		.of_places = of_places,
+		.arena = a,
+		.work = work,
+		.run = pm_arena_scratch(a),
+		.texts = pm_strtab_in(a),
+		.pairs.arena = work,
+		.triples.arena = work,
+		.seen.arena = work,
+		.plain.arena = work,
+		.verbatim.arena = work,
+	};
+}
+
+/* The number of a pair of numbers, from 0 in order of first occurrence. */
 static uint32_t number_of(struct pm_map *map, uint32_t a, uint32_t b)
 {
 	bool fresh;
-	uint32_t *number = pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, &fresh);
-	return number ? *number : PM_NONE;
+	return *pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, &fresh);
 }
 
 /* Remembers that the run has this path. */
-static int see_path(struct pmfs_match *m, uint32_t run, uint32_t text, bool is_file)
+static void see_path(struct pmfs_match *m, uint32_t run, uint32_t text, bool is_file)
 {
 	bool fresh;
 	if (m->texts.items[text].len == 0)
-		return 0;
-	if (!pm_map_put(&m->seen, (uint64_t)run << 33 | (uint64_t)text << 1 | is_file, 0, &fresh))
-		return -ENOMEM;
+		return;
+	pm_map_put(&m->seen, (uint64_t)run << 33 | (uint64_t)text << 1 | is_file, 0, &fresh);
 	if (!fresh)
-		return 0;
-	if (pm_list_room(&m->paths, m->n_paths, &m->room_paths, sizeof(*m->paths)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(m->work, &m->paths, m->n_paths, &m->room_paths, sizeof(*m->paths));
 	m->paths[m->n_paths++] = (struct pmfs_match_path){run, text, is_file};
-	return 0;
 }
 
 /* ---- evals ---- */
 
 static const char an_eval[] = "(eval)[";
 
-int pmfs_match_evals(
+void pmfs_match_evals(
 	struct pmfs_match *m, const struct pm_evals *evals, const struct pm_bytes *texts)
 {
-	m->evals.arena = &m->evals_arena;
+	m->evals = pm_strtab_in(m->run);
 	for (uint64_t i = 0; i < evals->n; i++) {
 		const struct pm_eval *e = &evals->evals[i];
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(m->run);
 		if (e->digits == 0 || !pm_begins_with(texts[e->text], an_eval))
 			continue;
 		uint32_t n = m->evals.n, at = pm_strtab_add(&m->evals, texts[e->text]);
-		if (at == PM_NONE ||
-			pm_list_room(&m->digits, n, &m->room_digits, sizeof(*m->digits)) < 0)
-			return -ENOMEM;
+		pm_list_grow(m->work, &m->digits, n, &m->room_digits, sizeof(*m->digits));
 		m->digits[at] = e->digits;
 	}
-	return 0;
 }
 
 /* The eval whose name begins at `s.p`: up to the bracket that ends it. */
@@ -189,15 +181,15 @@ static uint32_t eval_at(const struct pmfs_match *m, struct pm_bytes s)
 	return PM_NONE;
 }
 
-/* Adds a text, or what it is called with the checksums of its evals. PM_NONE if out of memory. */
+/* Adds a text, or what it is called with the checksums of its evals. */
 static uint32_t add_text(struct pmfs_match *m, struct pm_bytes s)
 {
-	struct pm_text told = {.p = NULL};
-	uint32_t plain = pm_strtab_add_lasting(&m->texts, s);
+	struct pm_text told = {.arena = m->work};
+	uint32_t plain = pm_strtab_add_lasting(&m->texts, s), full = plain;
 	const uint8_t *at;
-	bool fresh, good = plain != PM_NONE;
-	if (good && s.len && memmem(s.p, s.len, "(eval ", 6))
-		good = pm_map_put(&m->verbatim, plain, 0, &fresh) != NULL;
+	bool fresh;
+	if (s.len && memmem(s.p, s.len, "(eval ", 6))
+		pm_map_put(&m->verbatim, plain, 0, &fresh);
 	while (m->evals.n && s.len && (at = memmem(s.p, s.len, an_eval, sizeof(an_eval) - 1))) {
 		size_t before = (size_t)(at - s.p);
 		uint32_t eval = eval_at(m, (struct pm_bytes){at, s.len - before});
@@ -208,15 +200,14 @@ static uint32_t add_text(struct pmfs_match *m, struct pm_bytes s)
 		s.p = at + sizeof("(eval") - 1;
 		s.len -= before + sizeof("(eval") - 1;
 	}
-	uint32_t full = good ? plain : PM_NONE;
-	if (good && (told.len > 0 || told.failed)) {
+	if (told.len > 0) {
 		pm_text_bytes(&told, s);
-		full = told.failed ? PM_NONE : pm_strtab_add(&m->texts, pm_text_view(&told));
+		full = pm_strtab_add(&m->texts, pm_text_view(&told));
+		pm_text_done(&told);
 	}
-	pm_text_done(&told);
-	if (full == plain || full == PM_NONE)
-		return full;
-	return pm_map_put(&m->plain, full, plain, &fresh) ? full : PM_NONE;
+	if (full != plain)
+		pm_map_put(&m->plain, full, plain, &fresh);
+	return full;
 }
 
 /* What no run says by itself need not be said: it is called as in its run. */
@@ -238,24 +229,18 @@ static void drop_all_told(struct pmfs_match *m)
 		drop_told(m, &m->paths[i].text);
 }
 
-int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
-	const struct pm_bytes text[3], uint32_t *ret_spelling)
+uint32_t pmfs_match_add(
+	struct pmfs_match *m, enum pmfs_side side, uint32_t run, const struct pm_bytes text[3])
 {
 	uint32_t index[3];
-	m->texts.arena = &m->arena;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i++)
 		index[i] = add_text(m, text[i]);
-		if (index[i] == PM_NONE)
-			return -ENOMEM;
-	}
 	uint32_t pair = number_of(&m->pairs, index[0], index[1]);
-	uint32_t triple = pair == PM_NONE ? PM_NONE : number_of(&m->triples, pair, index[2]);
-	if (triple == PM_NONE || see_path(m, run, index[1], false) < 0 ||
-		see_path(m, run, index[2], true) < 0)
-		return -ENOMEM;
+	uint32_t triple = number_of(&m->triples, pair, index[2]);
+	see_path(m, run, index[1], false);
+	see_path(m, run, index[2], true);
 	if (triple == m->n) {
-		if (pm_list_room(&m->spellings, m->n, &m->room, sizeof(*m->spellings)) < 0)
-			return -ENOMEM;
+		pm_list_grow(m->arena, &m->spellings, m->n, &m->room, sizeof(*m->spellings));
 		m->spellings[m->n++] = (struct pmfs_spelling){.name = index[0],
 			.module = index[1],
 			.file = index[2],
@@ -266,8 +251,7 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	s->n_runs += s->last_run != run;
 	s->last_run = run;
 	m->side = side;
-	*ret_spelling = triple;
-	return 0;
+	return triple;
 }
 
 static void keep_first(uint32_t *first, uint32_t line)
@@ -284,8 +268,7 @@ void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side sid
 void pmfs_match_run_ends(struct pmfs_match *m)
 {
 	pm_strtab_forget(&m->texts);
-	pm_strtab_done(&m->evals);
-	pm_arena_done(&m->evals_arena);
+	pm_arena_done(m->run);
 	m->evals = (struct pm_strtab){.n = 0};
 	m->n_runs++;
 	m->n_side_runs[m->side]++;
@@ -309,7 +292,6 @@ struct keying {
 	uint8_t *family_sides;
 	size_t room_base, room_sides;
 	uint32_t n_families;
-	struct pm_arena arena;
 };
 
 /* With as many folders as needed to distinguish it, or as a base name. */
@@ -328,9 +310,7 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 		else /* the same text is the same code, whatever line it is compiled at */
 			pm_text_bytes(&k->text, mark ? (struct pm_bytes){path.p, mark} : end);
 	}
-	if (!k->text.failed)
-		*known = pm_strtab_add(&k->keys[what], pm_text_view(&k->text));
-	return *known;
+	return *known = pm_strtab_add(&k->keys[what], pm_text_view(&k->text));
 }
 
 /* The seldom executed part of a function is no other copy of it, and has a family of its own. */
@@ -346,65 +326,53 @@ static uint32_t name_key(struct keying *k, uint32_t text)
 		pm_text_bytes(&k->text, name);
 	else
 		pmfs_family_name(name, &k->text, &k->facts[text]);
-	uint32_t key = k->text.failed ? PM_NONE : pm_strtab_add(&k->names, pm_text_view(&k->text));
-	if (key != PM_NONE)
-		*known = number_of(&k->names_and_parts, key, k->facts[text].cold);
-	return *known;
+	uint32_t key = pm_strtab_add(&k->names, pm_text_view(&k->text));
+	return *known = number_of(&k->names_and_parts, key, k->facts[text].cold);
 }
 
-/* The number of a module and a file; PM_NONE if out of memory. */
+/* The number of a module and a file. */
 static uint32_t place_of(struct keying *k, const struct pmfs_spelling *s, bool base)
 {
 	uint32_t module = place_key(k, 0, s->module, base);
-	uint32_t file = module == PM_NONE ? PM_NONE : place_key(k, 1, s->file, base);
-	return file == PM_NONE ? PM_NONE : number_of(&k->places, module, file);
-}
-
-static int add_family(struct keying *k, uint32_t name, uint32_t base)
-{
-	uint32_t n = k->n_families;
-	if (pm_list_room(&k->family_base, n, &k->room_base, sizeof(*k->family_base)) < 0 ||
-		pm_list_room(&k->family_sides, n, &k->room_sides, 1) < 0)
-		return -ENOMEM;
-	k->family_base[n] = number_of(&k->bases, name, base);
-	k->family_sides[n] = 0;
-	k->n_families++;
-	return k->family_base[n] == PM_NONE ? -ENOMEM : 0;
+	return number_of(&k->places, module, place_key(k, 1, s->file, base));
 }
 
 /* `of` is the family of each spelling. */
-static int find_families(struct keying *k, uint32_t *of)
+static void find_families(struct keying *k, uint32_t *of)
 {
 	struct pmfs_match *m = k->m;
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct pmfs_spelling *s = &m->spellings[i];
-		uint32_t name = name_key(k, s->name);
+		uint32_t name = name_key(k, s->name), n = k->n_families;
 		uint32_t place = place_of(k, s, false), base = place_of(k, s, true);
-		if (name == PM_NONE || place == PM_NONE || base == PM_NONE)
-			return -ENOMEM;
 		of[i] = number_of(&k->families, name, place);
-		if (of[i] == PM_NONE || (of[i] == k->n_families && add_family(k, name, base) < 0))
-			return -ENOMEM;
+		if (of[i] == n) {
+			pm_list_grow(m->work, &k->family_base, n, &k->room_base,
+				sizeof(*k->family_base));
+			pm_list_grow(m->work, &k->family_sides, n, &k->room_sides, 1);
+			k->family_base[n] = number_of(&k->bases, name, base);
+			k->family_sides[n] = 0;
+			k->n_families++;
+		}
 		k->family_sides[of[i]] |= s->sides;
 	}
-	return 0;
 }
 
 /*
  * Families of one side with equal base names are one if the other side has some, too: `to` is the
  * family that each becomes.
  */
-static int join_families(struct keying *k, uint32_t *to)
+static void join_families(struct keying *k, uint32_t *to)
 {
-	uint8_t *sides = calloc(k->bases.n + 1, 1);
-	uint32_t *first = malloc((k->bases.n + 1) * sizeof(*first)), n = 0;
-	uint8_t *joined = calloc(k->bases.n + 1, 1); /* sides of those before */
-	k->m->blurred = calloc((size_t)k->n_families + 1, 1);
-	bool good = sides && first && joined && k->m->blurred;
-	for (uint32_t i = 0; good && i < k->n_families; i++)
+	struct pm_arena *a = k->m->work;
+	uint8_t *sides = pm_arena_array(a, k->bases.n + 1, 1);
+	uint32_t *first = pm_arena_array(a, k->bases.n + 1, sizeof(*first)), n = 0;
+	uint8_t *joined = pm_arena_array(a, k->bases.n + 1, 1); /* sides of those before */
+	k->m->blurred = pm_arena_array(a, (size_t)k->n_families + 1, 1);
+	for (uint32_t i = 0; i < k->n_families; i++)
 		if (k->family_sides[i] != PMFS_BOTH_SIDES)
 			sides[k->family_base[i]] |= k->family_sides[i];
-	for (uint32_t i = 0; good && i < k->n_families; i++) {
+	for (uint32_t i = 0; i < k->n_families; i++) {
 		uint32_t base = k->family_base[i];
 		bool joins =
 			k->family_sides[i] != PMFS_BOTH_SIDES && sides[base] == PMFS_BOTH_SIDES;
@@ -418,25 +386,18 @@ static int join_families(struct keying *k, uint32_t *to)
 		k->m->blurred[to[i]] |= (joined[base] & k->family_sides[i]) != 0;
 		joined[base] |= k->family_sides[i];
 	}
-	free(sides);
-	free(first);
-	free(joined);
 	k->m->n_families = n;
-	return good ? 0 : -ENOMEM;
 }
 
 /* ---- members ---- */
 
-static int add_member(struct keying *k, struct pmfs_spelling *s, uint32_t family)
+static void add_member(struct keying *k, struct pmfs_spelling *s, uint32_t family)
 {
 	struct pmfs_match *m = k->m;
 	s->member = number_of(&k->members, family, s->name);
-	if (s->member == PM_NONE)
-		return -ENOMEM;
 	if (s->member == m->n_members) {
-		if (pm_list_room(&m->members, m->n_members, &m->room_members, sizeof(*m->members)) <
-			0)
-			return -ENOMEM;
+		pm_list_grow(
+			m->arena, &m->members, m->n_members, &m->room_members, sizeof(*m->members));
 		m->members[m->n_members++] = (struct pmfs_match_member){.family = family,
 			.name = s->name,
 			.module = {PM_NONE, PM_NONE},
@@ -451,7 +412,6 @@ static int add_member(struct keying *k, struct pmfs_spelling *s, uint32_t family
 		if (s->sides & 1u << side && member->module[side] == PM_NONE)
 			member->module[side] = s->module;
 	}
-	return 0;
 }
 
 static int by_family(const void *a, const void *b, void *members)
@@ -463,43 +423,25 @@ static int by_family(const void *a, const void *b, void *members)
 	return (x > y) - (x < y);
 }
 
-/* Calls `each` for each family, with its members. 0 or -ENOMEM. */
-static int for_families(struct pmfs_match *m,
-	int (*each)(struct pmfs_match *m, const uint32_t *members, uint32_t n))
+/* Calls `each` for each family, with its members. */
+static void for_families(struct pmfs_match *m,
+	void (*each)(struct pmfs_match *m, const uint32_t *members, uint32_t n))
 {
-	int r = 0;
-	for (uint32_t from = 0, to; r == 0 && from < m->n_members; from = to) {
+	for (uint32_t from = 0, to; from < m->n_members; from = to) {
 		uint32_t family = m->members[m->order[from]].family;
 		for (to = from; to < m->n_members && m->members[m->order[to]].family == family;)
 			to++;
-		r = pm_work_cancelled() ? -ENOMEM : each(m, m->order + from, to - from);
+		pm_build_proceed(m->work);
+		each(m, m->order + from, to - from);
 	}
-	return r;
 }
 
-static int find_needs(struct pmfs_match *m, const uint32_t *members, uint32_t n)
+static void find_needs(struct pmfs_match *m, const uint32_t *members, uint32_t n)
 {
 	bool needs = pmfs_family_needs_calls(m, members, n);
 	for (uint32_t i = 0; i < n; i++)
 		m->members[members[i]].calls = needs;
 	m->needs_calls |= needs;
-	return 0;
-}
-
-static int make_members(struct keying *k, const uint32_t *of, const uint32_t *to)
-{
-	struct pmfs_match *m = k->m;
-	for (uint32_t i = 0; i < m->n; i++)
-		if (add_member(k, &m->spellings[i], to[of[i]]) < 0)
-			return -ENOMEM;
-	m->order = malloc(((size_t)m->n_members + 1) * sizeof(*m->order));
-	if (!m->order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_members; i++)
-		m->order[i] = i;
-	if (pm_sort_with(m->order, m->n_members, sizeof(*m->order), by_family, m->members) < 0)
-		return -ENOMEM;
-	return for_families(m, find_needs);
 }
 
 /* Whether both sides have modules (0) or files (1). */
@@ -514,59 +456,51 @@ static bool both_know(const struct pmfs_match *m, unsigned what)
 	return sides == PMFS_BOTH_SIDES;
 }
 
-int pmfs_match_families(struct pmfs_match *m)
+void pmfs_match_families(struct pmfs_match *m)
 {
-	struct keying k = {.m = m};
+	struct pm_arena *a = pm_arena_scratch(m->work);
+	const struct pm_strtab texts = pm_strtab_in(a);
+	const struct pm_map map = {.arena = a};
+	struct keying k = {.m = m,
+		.tails = {{texts, texts}, {map, map}},
+		.keys = {texts, texts},
+		.names = texts,
+		.names_and_parts = map,
+		.places = map,
+		.families = map,
+		.bases = map,
+		.members = map,
+		.text.arena = a};
 	drop_all_told(m);
-	k.names.arena = k.keys[0].arena = k.keys[1].arena = &k.arena;
 	for (unsigned what = 0; what < 2; what++)
 		k.knows[what] = m->of_places || both_know(m, what);
-	k.key_of = malloc(((size_t)m->texts.n + 1) * sizeof(*k.key_of));
-	k.facts = malloc(((size_t)m->texts.n + 1) * sizeof(*k.facts));
-	uint32_t *of = malloc(((size_t)m->n + 1) * sizeof(*of)), *to = NULL;
-	int r = k.key_of && k.facts && of
-		? tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
-		: -ENOMEM;
-	if (r == 0) {
-		memset(k.key_of, 0xff, (size_t)m->texts.n * sizeof(*k.key_of)); /* PM_NONE */
-		r = find_families(&k, of);
-	}
-	if (r == 0) {
-		to = malloc(((size_t)k.n_families + 1) * sizeof(*to));
-		r = to ? join_families(&k, to) : -ENOMEM;
-	}
-	if (r == 0)
-		r = make_members(&k, of, to);
-	free(of);
-	free(to);
-	tails_done(&k.tails);
-	for (unsigned what = 0; what < 2; what++)
-		pm_strtab_done(&k.keys[what]);
-	pm_strtab_done(&k.names);
-	pm_map_done(&k.names_and_parts);
-	pm_map_done(&k.places);
-	pm_map_done(&k.families);
-	pm_map_done(&k.bases);
-	pm_map_done(&k.members);
-	pm_text_done(&k.text);
-	pm_arena_done(&k.arena);
-	free(k.key_of);
-	free(k.facts);
-	free(k.family_base);
-	free(k.family_sides);
-	return r;
+	k.key_of = pm_arena_array(a, (size_t)m->texts.n + 1, sizeof(*k.key_of));
+	k.facts = pm_arena_array(a, (size_t)m->texts.n + 1, sizeof(*k.facts));
+	uint32_t *of = pm_arena_array(a, (size_t)m->n + 1, sizeof(*of));
+	memset(k.key_of, 0xff, (size_t)m->texts.n * sizeof(*k.key_of)); /* PM_NONE */
+	tails_find(m, &k.tails);
+	find_families(&k, of);
+	uint32_t *to = pm_arena_array(a, (size_t)k.n_families + 1, sizeof(*to));
+	join_families(&k, to);
+	for (uint32_t i = 0; i < m->n; i++)
+		add_member(&k, &m->spellings[i], to[of[i]]);
+	pm_arena_done(a);
+	m->order = pm_arena_array(m->work, (size_t)m->n_members + 1, sizeof(*m->order));
+	for (uint32_t i = 0; i < m->n_members; i++)
+		m->order[i] = i;
+	pm_build_check(m->work,
+		pm_sort_with(m->order, m->n_members, sizeof(*m->order), by_family, m->members));
+	for_families(m, find_needs);
 }
 
-int pmfs_match_call(struct pmfs_match *m, enum pmfs_side side, uint32_t caller, uint32_t callee)
+void pmfs_match_call(struct pmfs_match *m, enum pmfs_side side, uint32_t caller, uint32_t callee)
 {
 	uint32_t from = m->spellings[caller].member;
 	uint32_t family = m->members[m->spellings[callee].member].family;
 	if (!m->members[from].calls || m->members[from].family == family)
-		return 0;
-	if (pm_list_room(&m->calls, m->n_calls, &m->room_calls, sizeof(*m->calls)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(m->work, &m->calls, m->n_calls, &m->room_calls, sizeof(*m->calls));
 	m->calls[m->n_calls++] = (struct pmfs_match_call){from, (uint8_t)side, family};
-	return 0;
 }
 
 /* ---- rows ---- */
@@ -579,45 +513,43 @@ static uint32_t root_of(uint32_t *above, uint32_t name)
 }
 
 /* Both sides have the name, in functions of which none is matched: in other files, for instance. */
-static bool connect_equal(const struct pmfs_match *m, uint32_t *above)
+static void connect_equal(const struct pmfs_match *m, uint32_t *above)
 {
-	bool *matched = calloc(2 * (size_t)m->texts.n + 1, sizeof(*matched));
-	bool *there = calloc(2 * (size_t)m->texts.n + 1, sizeof(*there));
-	for (uint32_t i = 0; matched && there && i < 2 * m->n_members; i++) {
+	size_t n = 2 * (size_t)m->texts.n + 1;
+	bool *matched = pm_arena_array(m->work, n, sizeof(*matched));
+	bool *there = pm_arena_array(m->work, n, sizeof(*there));
+	for (uint32_t i = 0; i < 2 * m->n_members; i++) {
 		uint32_t row = m->members[i / 2].group[i % 2];
 		size_t node = 2 * (size_t)m->members[i / 2].name + i % 2;
 		there[node] |= row != PM_NONE;
 		matched[node] |= row != PM_NONE && m->groups[row].sides == PMFS_BOTH_SIDES;
 	}
-	for (uint32_t i = 0; matched && there && i < m->texts.n; i++) {
+	for (uint32_t i = 0; i < m->texts.n; i++) {
 		uint32_t base = 2 * i + PMFS_BASE, other = 2 * i + PMFS_OTHER;
 		if (there[base] && there[other] && !matched[base] && !matched[other])
 			above[root_of(above, other)] = root_of(above, base);
 	}
-	bool good = matched && there;
-	free(matched);
-	free(there);
-	return good;
 }
 
 /*
  * Names of one row, and rows that share a name, are one in tables that have names alone. A name has
  * a node for each side; `of_name` leads from it to a row of both sides, or to any.
  */
-static int connect_names(struct pmfs_match *m)
+static void connect_names(struct pmfs_match *m)
 {
 	size_t n = 2 * (size_t)m->texts.n;
-	uint32_t *above = malloc((n + 1) * sizeof(*above));
-	uint32_t *first = malloc(((size_t)m->n_groups + 1) * sizeof(*first)); /* name by row */
-	m->of_name = malloc((n + 1) * sizeof(*m->of_name));
-	bool good = above && first && m->of_name && n < PM_NONE;
-	for (size_t i = 0; good && i < n; i++) {
+	pm_build_check(m->work, n < PM_NONE ? 0 : -ENOMEM);
+	uint32_t *above = pm_arena_array(m->work, n + 1, sizeof(*above));
+	uint32_t *first = /* name by row */
+		pm_arena_array(m->work, (size_t)m->n_groups + 1, sizeof(*first));
+	m->of_name = pm_arena_array(m->arena, n + 1, sizeof(*m->of_name));
+	for (size_t i = 0; i < n; i++) {
 		above[i] = (uint32_t)i;
 		m->of_name[i] = PM_NONE;
 	}
-	for (uint32_t i = 0; good && i < m->n_groups; i++)
+	for (uint32_t i = 0; i < m->n_groups; i++)
 		first[i] = PM_NONE;
-	for (uint32_t i = 0; good && i < 2 * m->n_members; i++) {
+	for (uint32_t i = 0; i < 2 * m->n_members; i++) {
 		uint32_t row = m->members[i / 2].group[i % 2];
 		uint32_t name = root_of(above, 2 * m->members[i / 2].name + i % 2);
 		if (row != PM_NONE && first[row] != PM_NONE)
@@ -625,37 +557,30 @@ static int connect_names(struct pmfs_match *m)
 		else if (row != PM_NONE)
 			first[row] = name;
 	}
-	good = good && connect_equal(m, above);
-	for (uint32_t i = 0; good && i < m->n_groups; i++) {
+	connect_equal(m, above);
+	for (uint32_t i = 0; i < m->n_groups; i++) {
 		uint32_t *row = &m->of_name[root_of(above, first[i])];
 		if (*row == PM_NONE ||
 			(m->groups[*row].sides != PMFS_BOTH_SIDES &&
 				m->groups[i].sides == PMFS_BOTH_SIDES))
 			*row = i;
 	}
-	for (uint32_t i = 0; good && i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		m->of_name[i] = m->of_name[root_of(above, i)];
-	free(above);
-	free(first);
-	return good ? 0 : -ENOMEM;
 }
 
 /* `libuct.so (12 addresses)`, `Shop$$Lambda.run (3 names)`; copies of a function are that one. */
 static struct pm_bytes joined_name(struct pmfs_match *m, const struct pmfs_match_group *g,
 	const struct pmfs_match_member *member)
 {
-	struct pm_text text = {.p = NULL};
+	struct pm_text text = {.arena = m->work};
 	struct pmfs_name_facts facts;
 	enum pmfs_name_part part = member->facts.part;
 	pmfs_family_name(pmfs_match_text(m, member->name), &text, &facts);
 	if (part > PMFS_NAME_CLONE)
 		pm_text_printf(&text, " (%u %s)", g->n_names,
 			part == PMFS_NAME_ADDRESS ? "addresses" : "names");
-	struct pm_bytes name = {NULL, 0};
-	if (!text.failed)
-		name = pm_arena_copy(&m->arena, pm_text_view(&text));
-	pm_text_done(&text);
-	return name;
+	return pm_arena_copy(m->arena, pm_text_view(&text));
 }
 
 /* The spelling is shown if it is the first of the other run, or of the baseline if that has none.
@@ -670,7 +595,7 @@ static void show(struct pmfs_match *m, uint32_t spelling, enum pmfs_side side)
 		g->shown = spelling;
 }
 
-static int fill_groups(struct pmfs_match *m)
+static void fill_groups(struct pmfs_match *m)
 {
 	for (uint32_t i = 0; i < m->n_members; i++) {
 		const uint32_t *group = m->members[i].group;
@@ -692,13 +617,9 @@ static int fill_groups(struct pmfs_match *m)
 		struct pmfs_match_group *g = &m->groups[i];
 		const struct pmfs_spelling *s = &m->spellings[g->shown];
 		g->name = pmfs_match_text(m, s->name);
-		if (g->n_names < 2 || g->matched == PMFS_GROUP || g->matched == PMFS_ORDER)
-			continue;
-		g->name = joined_name(m, g, &m->members[s->member]);
-		if (!g->name.p)
-			return -ENOMEM;
+		if (g->n_names > 1 && g->matched != PMFS_GROUP && g->matched != PMFS_ORDER)
+			g->name = joined_name(m, g, &m->members[s->member]);
 	}
-	return connect_names(m);
 }
 
 static int by_call(const void *a, const void *b)
@@ -711,57 +632,20 @@ static int by_call(const void *a, const void *b)
 	return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-/* Sorts calls and removes those that are there twice. */
-static int sort_calls(struct pmfs_match *m)
+void pmfs_match_finish(struct pmfs_match *m)
 {
 	size_t n = 0;
-	if (pm_sort(m->calls, m->n_calls, sizeof(*m->calls), by_call) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->n_calls; i++)
+	if (!m->order)
+		pmfs_match_families(m);
+	pm_build_check(m->work, pm_sort(m->calls, m->n_calls, sizeof(*m->calls), by_call));
+	for (size_t i = 0; i < m->n_calls; i++) /* each once */
 		if (n == 0 || by_call(&m->calls[n - 1], &m->calls[i]) != 0)
 			m->calls[n++] = m->calls[i];
 	m->n_calls = n;
-	return 0;
-}
-
-int pmfs_match_finish(struct pmfs_match *m)
-{
-	int r = m->order ? 0 : pmfs_match_families(m);
-	if (r == 0)
-		r = sort_calls(m);
-	if (r == 0)
-		r = for_families(m, pmfs_family_decide);
-	if (r == 0)
-		r = fill_groups(m);
-	free(m->order);
-	free(m->calls);
-	free(m->blurred);
-	m->order = NULL;
-	m->calls = NULL;
-	m->blurred = NULL;
-	return r;
-}
-
-void pmfs_match_done(struct pmfs_match *m)
-{
-	pm_strtab_done(&m->texts);
-	pm_strtab_done(&m->evals);
-	pm_arena_done(&m->arena);
-	pm_arena_done(&m->evals_arena);
-	pm_map_done(&m->plain);
-	pm_map_done(&m->verbatim);
-	free(m->digits);
-	pm_map_done(&m->pairs);
-	pm_map_done(&m->triples);
-	pm_map_done(&m->seen);
-	free(m->spellings);
-	free(m->groups);
-	free(m->paths);
-	free(m->members);
-	free(m->blurred);
-	free(m->order);
-	free(m->of_name);
-	free(m->calls);
+	for_families(m, pmfs_family_decide);
+	fill_groups(m);
+	connect_names(m);
+	pm_arena_done(m->work);
 }
 
 struct pm_bytes pmfs_matched_text(enum pmfs_matched matched)

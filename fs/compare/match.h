@@ -62,11 +62,13 @@ struct pmfs_match_call {
 	uint32_t callee; /* family */
 };
 
-/* Zeroed except `exact` and `of_places`. */
+/* Built in an arena (formats/common/arena.h): what follows fails as its build. */
 struct pmfs_match {
 	bool exact;     /* names are not normalised */
 	bool of_places; /* matches modules and files themselves, so they are always compared */
-	struct pm_arena arena;
+	struct pm_arena *arena;
+	struct pm_arena *work; /* until pmfs_match_finish */
+	struct pm_arena *run;  /* until pmfs_match_run_ends */
 	struct pm_strtab texts;
 	struct pmfs_spelling *spellings;
 	uint32_t n;
@@ -91,19 +93,20 @@ struct pmfs_match {
 	enum pmfs_side side; /* of the run that is added */
 	/* Of evals, see pmfs_match_evals: */
 	struct pm_strtab evals; /* of the run that is added, as it names them */
-	struct pm_arena evals_arena;
-	uint32_t *digits; /* by eval */
+	uint32_t *digits;       /* by eval */
 	size_t room_digits;
 	struct pm_map plain;    /* a text that says its evals' checksums → as it is in the run */
 	struct pm_map verbatim; /* texts of which a run says that much by itself */
 };
 
+void pmfs_match_init(struct pmfs_match *m, struct pm_arena *a, bool exact, bool of_places);
+
 /*
- * 0 or -ENOMEM. `run` is unique over both sides; runs are added one after the other. Texts must
+ * The spelling. `run` is unique over both sides; runs are added one after the other. Texts must
  * stay unchanged until pmfs_match_run_ends, as for pm_strtab_add_lasting.
  */
-int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
-	const struct pm_bytes text[3], uint32_t *ret_spelling);
+uint32_t pmfs_match_add(
+	struct pmfs_match *m, enum pmfs_side side, uint32_t run, const struct pm_bytes text[3]);
 
 /* The line of a definition. */
 void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side side, uint32_t line);
@@ -111,26 +114,26 @@ void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side sid
 /*
  * Before a run is added: what it compiled. Where it names an eval `(eval)[f.pl:3]`, since it has
  * one text at that line, and the other side says which of several, `(eval 5f3a9c01)[f.pl:3]`, the
- * former is the one with that checksum. 0 or -ENOMEM.
+ * former is the one with that checksum.
  */
-int pmfs_match_evals(
+void pmfs_match_evals(
 	struct pmfs_match *m, const struct pm_evals *evals, const struct pm_bytes *texts);
 
 /* Texts of the run become invalid: call this when it is closed. */
 void pmfs_match_run_ends(struct pmfs_match *m);
 
 /*
- * Finds the families, once all items have been added; 0 or -ENOMEM. If `needs_calls` is set then,
- * pmfs_match_call improves the result: for all calls in all runs, in any order. O(n log n).
+ * Finds the families, once all items have been added. If `needs_calls` is set then, pmfs_match_call
+ * improves the result: for all calls in all runs, in any order. O(n log n).
  */
-int pmfs_match_families(struct pmfs_match *m);
-int pmfs_match_call(struct pmfs_match *m, enum pmfs_side side, uint32_t caller, uint32_t callee);
+void pmfs_match_families(struct pmfs_match *m);
+void pmfs_match_call(struct pmfs_match *m, enum pmfs_side side, uint32_t caller, uint32_t callee);
 
 /*
- * Assigns every spelling to a row. 0 or -ENOMEM. O(n log n), and for families of which many members
- * differ O(n²) up to PM_LIMIT_NAME_PAIRS.
+ * Assigns every spelling to a row. O(n log n), and for families of which many members differ O(n²)
+ * up to PM_LIMIT_NAME_PAIRS.
  */
-int pmfs_match_finish(struct pmfs_match *m);
+void pmfs_match_finish(struct pmfs_match *m);
 
 /*
  * For tables that only have names: a row that stands for all functions of the name on that side,
@@ -142,9 +145,6 @@ static inline uint32_t pmfs_match_named(
 	return m->of_name[2 * (size_t)m->spellings[spelling].name + side];
 }
 
-/* Accepts a zeroed one. */
-void pmfs_match_done(struct pmfs_match *m);
-
 /* `exact`, `group`, `order`, `joined`, or empty. */
 struct pm_bytes pmfs_matched_text(enum pmfs_matched matched);
 
@@ -155,8 +155,8 @@ static inline struct pm_bytes pmfs_match_text(const struct pmfs_match *m, uint32
 
 /* ---- families.c ---- */
 
-/* Assigns each member of a family to a row. `members` are its members. 0 or -ENOMEM. */
-int pmfs_family_decide(struct pmfs_match *m, const uint32_t *members, uint32_t n);
+/* Assigns each member of a family to a row. `members` are its members. */
+void pmfs_family_decide(struct pmfs_match *m, const uint32_t *members, uint32_t n);
 
 /* Whether what the members call would help to tell them apart. */
 bool pmfs_family_needs_calls(struct pmfs_match *m, const uint32_t *members, uint32_t n);

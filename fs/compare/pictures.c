@@ -23,6 +23,9 @@ struct two_stacks {
 /* Stacks of two sides: those of each run, mapped to the contexts of the union. */
 
 struct summing {
+	struct pm_arena arena;
+	struct pmfs_compare *compare;
+	struct pm_error *err;
 	const struct pmfs_tree_union *u;
 	struct two_stacks *stacks;
 	uint32_t quantity;
@@ -49,7 +52,7 @@ static void add_repetition(struct summing *s, enum pmfs_side side)
 		mean[i] += (s->sums[i] - mean[i]) / n;
 }
 
-static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct summing *s = self;
 	const struct pmfs_compared_run *of = &s->u->costs->runs[run];
@@ -59,34 +62,33 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
 		s->sums[i] = 0;
 	if (column != PM_NONE) {
-		int r = pmfs_stacks_make(m, column, PM_NONE, PM_NONE, &stacks, err);
-		if (r < 0)
-			return r;
+		pm_build_check(
+			&s->arena, pmfs_stacks_make(m, column, PM_NONE, PM_NONE, &stacks, err));
 		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
 			if (s->u->of[run][i] != PM_NONE)
 				s->sums[s->u->of[run][i]] += stacks.self[i] * scale;
 		pmfs_stacks_done(&stacks);
 	}
 	add_repetition(s, of->side);
-	return 0;
 }
 
-static int allocate(struct summing *s)
+static void sum(void *context)
 {
+	struct summing *s = context;
 	const struct pm_tree *tree = &s->u->tree;
 	size_t n = (size_t)tree->n_contexts + 1;
-	s->sums = malloc(n * sizeof(*s->sums));
+	s->sums = pm_arena_array(&s->arena, n, sizeof(*s->sums));
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		struct pmfs_stacks *t = &s->stacks->side[side];
 		*t = (struct pmfs_stacks){
 			.tree = tree, .column = &s->stacks->column, .end = tree->n_contexts};
 		t->shown = malloc(n * sizeof(*t->shown));
 		t->self = calloc(n, sizeof(*t->self));
-		if (!t->shown || !t->self)
-			return -ENOMEM;
+		pm_build_check(&s->arena, t->shown && t->self ? 0 : -ENOMEM);
 		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
 	}
-	return s->sums ? 0 : -ENOMEM;
+	pmfs_compare_read(&s->arena, s->compare, s->u->costs, (struct pmfs_reader){NULL, read_run},
+		s, s->err);
 }
 
 /*
@@ -97,7 +99,12 @@ static int allocate(struct summing *s)
 static int two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u,
 	uint32_t quantity, bool shares, struct two_stacks *ret, struct pm_error *err)
 {
-	struct summing s = {.u = u, .stacks = ret, .quantity = quantity, .shares = shares};
+	struct summing s = {.compare = c,
+		.u = u,
+		.stacks = ret,
+		.quantity = quantity,
+		.shares = shares,
+		.err = err};
 	const struct pmfs_cost *cost = pmfs_quantity_cost(u->costs, quantity);
 	*ret = (struct two_stacks){
 		.column = {.export = cost->export,
@@ -105,11 +112,9 @@ static int two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union 
 			.flat = &ret->metric},
 		.metric = {.name = cost->metric, .unit = cost->unit},
 	};
-	int r = allocate(&s);
-	if (r == 0)
-		r = pmfs_compare_read(c, u->costs, (struct pmfs_reader){NULL, read_run}, &s, err);
-	free(s.sums);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+	int r = pm_build(&s.arena, sum, &s);
+	pm_arena_done(&s.arena);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 static void two_stacks_done(struct two_stacks *s)
@@ -229,7 +234,7 @@ static int find_changed(struct drawing *d, struct pmfs_compare *c, const struct 
 		return r;
 	marks.self = calloc((size_t)u->tree.n_contexts + 1, sizeof(*marks.self));
 	if (!marks.self)
-		return pmfs_compare_no_memory(err);
+		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; i < u->tree.n_contexts; i++) {
 		uint32_t key = u->key[PMFS_OTHER][i];
 		if (key == PM_NONE)
@@ -287,7 +292,7 @@ static int read_quantity(
 	if (r == 0)
 		r = find_changed(d, c, u, &s.side[PMFS_OTHER], err);
 	if (r == 0 && shade_nodes(d) < 0)
-		r = pmfs_compare_no_memory(err);
+		r = pm_error_plain(err, -ENOMEM);
 	two_stacks_done(&s);
 	return r;
 }

@@ -10,35 +10,28 @@
 
 /* ---- the part ---- */
 
-static int joined_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
+static void *joined_build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pm_error *err)
 {
-	struct pmfs_joined *j = calloc(1, sizeof(*j));
-	if (!j)
-		return pmfs_compare_no_memory(err);
-	int r = which == PMFS_COMPARE_GPU ? pmfs_compare_gpu_costs(c, &j->costs, err)
-					  : pmfs_compare_costs(c, &j->costs, err);
-	j->match.exact = c->of.exact || which == PMFS_COMPARE_CATEGORIES;
-	j->match.of_places = which == PMFS_COMPARE_MODULES || which == PMFS_COMPARE_FILES;
-	if (r == 0)
-		r = which == PMFS_COMPARE_LINES ? pmfs_lines_join(c, j, err)
-						: pmfs_flat_join(c, which, j, err);
-	if (r < 0) {
-		pmfs_joined_free(j);
-		return r;
-	}
-	*ret = j;
-	*ret_bytes = pmfs_joined_bytes(j);
-	return 0;
+	struct pmfs_joined *j = pm_arena_alloc(a, sizeof(*j));
+	pm_build_check(a,
+		which == PMFS_COMPARE_GPU ? pmfs_compare_gpu_costs(c, &j->costs, err)
+					  : pmfs_compare_costs(c, &j->costs, err));
+	pmfs_match_init(&j->match, a, c->of.exact || which == PMFS_COMPARE_CATEGORIES,
+		which == PMFS_COMPARE_MODULES || which == PMFS_COMPARE_FILES);
+	if (which == PMFS_COMPARE_LINES)
+		pmfs_lines_join(a, c, j, err);
+	else
+		pmfs_flat_join(a, c, which, j, err);
+	return j;
 }
 
 int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 	const struct pmfs_joined **ret, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {joined_build, pmfs_joined_free};
 	if (which == PMFS_COMPARE_FUNCTIONS)
 		return pmfs_functions_get(c, ret, err);
-	return pmfs_compare_get(c, which, &type, ret, err);
+	return pmfs_compare_get(c, which, joined_build, ret, err);
 }
 
 /* ---- rows: table.a = the part; a row's position is its number ---- */
@@ -202,7 +195,7 @@ static int derived_total(const struct pmfs_costs *k, struct pm_rows *rows, struc
 		return 0;
 	struct pm_cell *all = calloc((size_t)k->n_derived * PMFS_DERIVED_CELLS, sizeof(*all));
 	if (!all)
-		return pmfs_compare_no_memory(err);
+		return pm_error_plain(err, -ENOMEM);
 	pmfs_compared_derived_cells(k, totals, all);
 	const struct pm_cell *of = all + i * PMFS_DERIVED_CELLS;
 	bool repeated = pmfs_compare_repeated(k);

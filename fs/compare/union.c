@@ -1,12 +1,12 @@
 /* The union tree: merged sides, paired, in pre-order with the heaviest siblings first. */
 #include "fs/compare/union.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/tree.h"
-#include "formats/common/work.h"
 #include "fs/compare/internal.h"
 #include "fs/compare/places.h"
 #include "fs/views/model/flat.h"
@@ -47,6 +47,7 @@ static bool frame_is_left_out(const struct pmfs_frames *f, const struct pm_frame
 }
 
 struct folded {
+	struct pm_arena *a;
 	uint32_t n;
 	uint32_t n_runs;     /* runs that were added */
 	uint32_t *parent;    /* PM_NONE at the top; parents come before children */
@@ -54,7 +55,7 @@ struct folded {
 	pm_number *mean;     /* costs->n per node; NaN: no repetition has a value */
 	pm_number *squares;  /* see struct pmfs_sample; NULL without repetitions */
 	struct pm_map nodes; /* parent + 1, key → node */
-	size_t room_parent, room_key;
+	size_t room_parent, room_key, room_mean, room_squares;
 };
 
 static uint64_t folded_place(uint32_t parent, uint32_t key)
@@ -79,6 +80,7 @@ struct pairs {
  */
 
 struct folding {
+	struct pm_arena *a; /* while the run is added */
 	struct folded *f;
 	const struct pmfs_costs *costs;
 	const struct pmfs_compared_run *run;
@@ -88,183 +90,97 @@ struct folding {
 	pm_number *cells;
 };
 
-static int node_at(struct folded *f, uint32_t parent, uint32_t key, uint32_t *ret)
+static uint32_t node_at(struct folded *f, uint32_t parent, uint32_t key)
 {
 	bool fresh;
-	uint32_t *node = pm_map_put(&f->nodes, folded_place(parent, key), f->n, &fresh);
-	if (!node || f->n >= PM_NONE - 1)
-		return -ENOMEM;
-	*ret = *node;
-	if (!fresh)
-		return 0;
-	if (pm_list_room(&f->parent, f->n, &f->room_parent, sizeof(*f->parent)) < 0 ||
-		pm_list_room(&f->key, f->n, &f->room_key, sizeof(*f->key)) < 0)
-		return -ENOMEM;
-	f->parent[f->n] = parent;
-	f->key[f->n++] = key;
-	return 0;
+	uint32_t node = *pm_map_put(&f->nodes, folded_place(parent, key), f->n, &fresh);
+	if (fresh) {
+		pm_build_check(f->a, f->n < PM_NONE - 1 ? 0 : -ENOMEM);
+		pm_list_grow(f->a, &f->parent, f->n, &f->room_parent, sizeof(*f->parent));
+		pm_list_grow(f->a, &f->key, f->n, &f->room_key, sizeof(*f->key));
+		f->parent[f->n] = parent;
+		f->key[f->n++] = key;
+	}
+	return node;
 }
 
 /* ---- costs ---- */
 
 /* Makes room for the sums of nodes up to `f->n - 1`. */
-static int grow_sums(struct folding *g)
+static void grow_sums(struct folding *g)
 {
 	size_t n = g->costs->n;
 	for (; g->n_sums < g->f->n; g->n_sums++) {
-		if (pm_list_room(
-			    &g->sums, g->n_sums, &g->room_sums, (n ? n : 1) * sizeof(*g->sums)) < 0)
-			return -ENOMEM;
+		pm_list_grow(
+			g->a, &g->sums, g->n_sums, &g->room_sums, (n ? n : 1) * sizeof(*g->sums));
 		for (size_t i = 0; i < n; i++)
 			g->sums[g->n_sums * n + i] = NAN;
 	}
-	return 0;
 }
 
 /* One column, one quantity: where a format stores other exclusive costs, they are not compared. */
-static int read_cells(
+static void read_cells(
 	struct folding *g, struct pmfs_model *m, uint32_t context, struct pm_error *err)
 {
-	return g->costs->own_costs ? pmfs_run_self_cells(m, context, g->cells, err)
-				   : pmfs_run_cells(m, context, false, g->cells, err);
+	pm_build_check(g->a,
+		g->costs->own_costs ? pmfs_run_self_cells(m, context, g->cells, err)
+				    : pmfs_run_cells(m, context, false, g->cells, err));
 }
 
-static int add_costs(struct folding *g, struct pmfs_model *m, uint32_t context, uint32_t node,
+static void add_costs(struct folding *g, struct pmfs_model *m, uint32_t context, uint32_t node,
 	struct pm_error *err)
 {
-	if (grow_sums(g) < 0)
-		return pmfs_compare_no_memory(err);
-	int r = read_cells(g, m, context, err);
-	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++) {
+	grow_sums(g);
+	read_cells(g, m, context, err);
+	for (uint32_t i = 0; i < g->run->n_columns; i++) {
 		uint32_t cost = g->run->cost[i];
 		pmfs_add(&g->sums[(size_t)node * g->costs->n + cost],
 			pmfs_compare_value(g->costs, g->run, cost, g->cells[i]));
 	}
-	return r;
 }
 
 /* Nodes from `known` on are new: the previous repetitions lack them. */
-static int grow_means(struct folding *g, uint32_t known)
+static void add_repetition(struct folding *g, uint32_t known)
 {
-	size_t n = (size_t)g->f->n * g->costs->n;
-	pm_number *mean = realloc(g->f->mean, (n + 1) * sizeof(*mean));
-	if (mean)
-		g->f->mean = mean;
-	pm_number *squares = realloc(g->f->squares, (n + 1) * sizeof(*squares));
-	if (squares)
-		g->f->squares = squares;
-	if (!mean || !squares)
-		return -ENOMEM;
-	for (size_t i = (size_t)known * g->costs->n; i < n; i++) {
-		mean[i] = NAN;
-		squares[i] = 0;
-	}
-	return 0;
-}
-
-static int add_repetition(struct folding *g, uint32_t known)
-{
-	if (g->costs->n_good[g->run->side] == 1) {
-		g->f->mean = g->sums;
-		g->sums = NULL;
-		return 0;
-	}
-	if (grow_means(g, known) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < (size_t)g->f->n * g->costs->n; i++) {
-		struct pmfs_sample s = {g->repetition, g->f->mean[i], g->f->squares[i]};
-		if (isnan(g->sums[i]) && isnan(s.mean))
+	struct folded *f = g->f;
+	size_t n = (size_t)f->n * g->costs->n;
+	bool alone = g->costs->n_good[g->run->side] == 1;
+	pm_list_grow(f->a, &f->mean, n, &f->room_mean, sizeof(*f->mean));
+	if (!alone)
+		pm_list_grow(f->a, &f->squares, n, &f->room_squares, sizeof(*f->squares));
+	for (size_t i = 0; i < n; i++) {
+		if (i >= (size_t)known * g->costs->n) {
+			f->mean[i] = NAN;
+			if (!alone)
+				f->squares[i] = 0;
+		}
+		if (alone)
+			f->mean[i] = g->sums[i];
+		if (alone || (isnan(g->sums[i]) && isnan(f->mean[i])))
 			continue;
+		struct pmfs_sample s = {g->repetition, f->mean[i], f->squares[i]};
 		if (isnan(s.mean))
 			s.mean = 0;
 		pmfs_sample_add(&s, isnan(g->sums[i]) ? 0 : g->sums[i]);
-		g->f->mean[i] = s.mean;
-		g->f->squares[i] = s.squares;
+		f->mean[i] = s.mean;
+		f->squares[i] = s.squares;
 	}
-	return 0;
 }
 
 /* ---- a run ---- */
 
 /* A root that the other side lacks, if its costs are only those of the contexts below it. */
-static int is_left_out(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
-	uint32_t context, bool *ret, struct pm_error *err)
+static bool is_left_out(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
+	const struct pm_tree *tree, uint32_t context, struct pm_error *err)
 {
-	const struct pm_tree *tree;
-	int r = pmfs_model_tree(m, &tree, err);
-	*ret = r == 0 && frame_is_left_out(frames, pm_tree_frame(tree, context));
-	if (!*ret)
-		return r;
-	r = read_cells(g, m, context, err);
-	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++)
+	if (!frame_is_left_out(frames, pm_tree_frame(tree, context)))
+		return false;
+	read_cells(g, m, context, err);
+	for (uint32_t i = 0; i < g->run->n_columns; i++)
 		if (g->costs->costs[g->run->cost[i]].role != PM_ROLE_INCLUSIVE &&
 			fabsl(g->cells[i]) > 0)
-			*ret = false;
-	return r;
-}
-
-static int fold_tree(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
-	uint32_t *of, struct pm_error *err)
-{
-	const struct pm_tree *tree;
-	uint32_t run = (uint32_t)(g->run - g->costs->runs);
-	int r = pmfs_model_tree(m, &tree, err);
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++) {
-		uint32_t parent = tree->parent[i] == PM_NONE ? PM_NONE : of[tree->parent[i]];
-		uint32_t key = frame_key(frames, run, tree->frame[i]);
-		bool left_out;
-		of[i] = PM_NONE;
-		r = is_left_out(g, frames, m, i, &left_out, err);
-		if (r < 0 || left_out)
-			continue;
-		r = node_at(g->f, parent, key, &of[i]);
-		if (r == 0)
-			r = add_costs(g, m, i, of[i], err);
-	}
-	return r;
-}
-
-/*
- * Adds the run's tree. `*ret_of` is the node of each context, to be freed by the caller, also after
- * a failure; PM_NONE for a root without costs of its own that only this side has: what is below it
- * is at the top. 0 or a negative errno. O(n).
- */
-static int fold(struct folded *f, const struct pmfs_frames *frames, const struct pmfs_costs *costs,
-	uint32_t run, struct pmfs_model *m, uint32_t **ret_of, struct pm_error *err)
-{
-	struct folding g = {.f = f, .costs = costs, .run = &costs->runs[run]};
-	const struct pmfs_columns *columns;
-	const struct pm_tree *tree;
-	uint32_t known = f->n;
-	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
-		return r;
-	if (tree->n_frames != frames->n_of[run] || columns->n != g.run->n_columns)
-		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
-	g.repetition = f->n_runs++;
-	g.cells = malloc(((size_t)columns->n + 1) * sizeof(*g.cells));
-	*ret_of = malloc(((size_t)tree->n_contexts + 1) * sizeof(**ret_of));
-	r = g.cells && *ret_of ? fold_tree(&g, frames, m, *ret_of, err) : -ENOMEM;
-	if (r == 0 && (r = grow_sums(&g)) == 0)
-		r = add_repetition(&g, known);
-	free(g.cells);
-	free(g.sums);
-	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
-}
-
-/* Frees what is needed only for adding trees and looking up nodes, a third of the memory. */
-static void folded_close(struct folded *f)
-{
-	pm_map_done(&f->nodes);
-}
-
-static void folded_done(struct folded *f)
-{
-	free(f->parent);
-	free(f->key);
-	free(f->mean);
-	free(f->squares);
-	pm_map_done(&f->nodes);
+			return false;
+	return true;
 }
 
 /*
@@ -280,6 +196,7 @@ struct children {
 };
 
 struct pairing {
+	struct pm_arena *a;
 	const struct pmfs_frames *frames;
 	const struct folded *side[PMFS_N_SIDES];
 	struct children children[PMFS_N_SIDES];
@@ -288,12 +205,10 @@ struct pairing {
 	struct pairs *ret;
 };
 
-static int list_children(const struct folded *f, struct children *c)
+static void list_children(struct pm_arena *a, const struct folded *f, struct children *c)
 {
-	c->first = malloc(((size_t)f->n + 1) * sizeof(*c->first));
-	c->next = malloc(((size_t)f->n + 1) * sizeof(*c->next));
-	if (!c->first || !c->next)
-		return -ENOMEM;
+	c->first = pm_arena_array(a, (size_t)f->n + 1, sizeof(*c->first));
+	c->next = pm_arena_array(a, (size_t)f->n + 1, sizeof(*c->next));
 	for (size_t i = 0; i <= f->n; i++)
 		c->first[i] = PM_NONE;
 	for (uint32_t i = f->n; i-- > 0;) {
@@ -301,7 +216,6 @@ static int list_children(const struct folded *f, struct children *c)
 		c->next[i] = *first;
 		*first = i;
 	}
-	return 0;
 }
 
 /* ---- loops and lines ---- */
@@ -318,9 +232,8 @@ static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t no
 	return part ? part->line : frame_first_line(p->frames, key, side);
 }
 
-/* The children of a node that are loops and lines, `*ret_n` of them. 0 or -ENOMEM. */
-static int list_parts(
-	struct pairing *p, enum pmfs_side side, uint32_t node, uint32_t from, uint32_t *ret_n)
+/* Lists the children of a node that are loops and lines; their number. */
+static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node, uint32_t from)
 {
 	const struct children *c = &p->children[side];
 	uint32_t n = 0;
@@ -334,31 +247,29 @@ static int list_parts(
 				.tag = i,
 			};
 	}
-	*ret_n = n;
-	return pmfs_places_sort(p->place[side], n);
+	pm_build_check(p->a, pmfs_places_sort(p->place[side], n));
+	return n;
 }
 
 /* `base` is the partner of `other`; PM_NONE if both are the top. */
-static int pair_parts(struct pairing *p, uint32_t base, uint32_t other)
+static void pair_parts(struct pairing *p, uint32_t base, uint32_t other)
 {
 	bool loops[PMFS_N_SIDES];
 	uint32_t from[PMFS_N_SIDES] = {origin(p, PMFS_BASE, base, &loops[PMFS_BASE]),
 		origin(p, PMFS_OTHER, other, &loops[PMFS_OTHER])};
 	if (from[PMFS_BASE] == 0 || from[PMFS_OTHER] == 0)
 		from[PMFS_BASE] = from[PMFS_OTHER] = 0;
-	uint32_t n_other, n_base;
-	int r = list_parts(p, PMFS_OTHER, other, from[PMFS_OTHER], &n_other);
-	if (r < 0 || n_other == 0)
-		return r;
-	if (list_parts(p, PMFS_BASE, base, from[PMFS_BASE], &n_base) < 0 ||
+	uint32_t n_other = list_parts(p, PMFS_OTHER, other, from[PMFS_OTHER]);
+	if (n_other == 0)
+		return;
+	uint32_t n_base = list_parts(p, PMFS_BASE, base, from[PMFS_BASE]);
+	pm_build_check(p->a,
 		pmfs_places_match(
-			p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner) < 0)
-		return -ENOMEM;
+			p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner));
 	for (uint32_t i = 0; i < n_base; i++)
 		if (p->partner[i] != PM_NONE)
 			p->ret->of_other[p->place[PMFS_OTHER][p->partner[i]].tag] =
 				p->place[PMFS_BASE][i].tag;
-	return 0;
 }
 
 /* ---- all children of a node ---- */
@@ -389,80 +300,48 @@ static void add_new(struct pairing *p, uint32_t here, uint32_t other)
 	}
 }
 
-static int pair_children(struct pairing *p, uint32_t other)
+static void pair_children(struct pairing *p, uint32_t other)
 {
 	uint32_t here = other == PM_NONE ? PM_NONE : p->ret->of_other[other];
-	int r = 0;
 	if (here == PM_NONE || here < p->side[PMFS_BASE]->n) {
 		pair_calls(p, here, other);
-		r = pair_parts(p, here, other);
+		pair_parts(p, here, other);
 	}
-	if (r == 0)
-		add_new(p, here, other);
-	return r;
+	add_new(p, here, other);
 }
 
-static int allocate(struct pairing *p)
+/* `a` has the result. Linear, except for lists of lines: see places.h. */
+static void pair_trees(struct pm_arena *a, const struct pmfs_frames *frames,
+	const struct folded *base, const struct folded *other, struct pairs *ret)
 {
-	size_t n_base = p->side[PMFS_BASE]->n, n_other = p->side[PMFS_OTHER]->n;
-	p->ret->of_other = malloc((n_other + 1) * sizeof(*p->ret->of_other));
-	p->ret->parent = malloc((n_base + n_other + 1) * sizeof(*p->ret->parent));
-	p->place[PMFS_BASE] = malloc((n_base + 1) * sizeof(*p->place[PMFS_BASE]));
-	p->place[PMFS_OTHER] = malloc((n_other + 1) * sizeof(*p->place[PMFS_OTHER]));
-	p->partner = malloc((n_base + 1) * sizeof(*p->partner));
-	if (!p->ret->of_other || !p->ret->parent || !p->place[PMFS_BASE] || !p->place[PMFS_OTHER] ||
-		!p->partner)
-		return -ENOMEM;
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (list_children(p->side[side], &p->children[side]) < 0)
-			return -ENOMEM;
-	return 0;
-}
-
-static int pair_all(struct pairing *p)
-{
-	const struct folded *base = p->side[PMFS_BASE], *other = p->side[PMFS_OTHER];
-	for (uint32_t i = 0; i < base->n; i++)
-		p->ret->parent[i] = base->parent[i];
-	for (uint32_t i = 0; i < other->n; i++)
-		p->ret->of_other[i] = PM_NONE;
-	p->ret->n = base->n;
-	int r = pair_children(p, PM_NONE);
-	for (uint32_t i = 0; r == 0 && i < other->n; i++)
-		r = pm_work_cancelled() ? -ENOMEM : pair_children(p, i);
-	return r;
-}
-
-static void pairs_done(struct pairs *p)
-{
-	free(p->of_other);
-	free(p->parent);
-	*p = (struct pairs){.n = 0};
-}
-
-/* 0 or -ENOMEM, with nothing allocated. Linear, except for lists of lines: see places.h. */
-static int pair_trees(const struct pmfs_frames *frames, const struct folded *base,
-	const struct folded *other, struct pairs *ret)
-{
-	struct pairing p = {.frames = frames, .side = {base, other}, .ret = ret};
-	*ret = (struct pairs){.n = 0};
-	int r = (uint64_t)base->n + other->n < PM_NONE ? allocate(&p) : -ENOMEM;
-	if (r == 0)
-		r = pair_all(&p);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pairing p = {.a = scratch, .frames = frames, .side = {base, other}, .ret = ret};
+	pm_build_check(a, (uint64_t)base->n + other->n < PM_NONE ? 0 : -ENOMEM);
+	ret->of_other = pm_arena_array(a, (size_t)other->n + 1, sizeof(*ret->of_other));
+	ret->parent = pm_arena_array(a, (size_t)base->n + other->n + 1, sizeof(*ret->parent));
+	p.partner = pm_arena_array(scratch, (size_t)base->n + 1, sizeof(*p.partner));
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		free(p.children[side].first);
-		free(p.children[side].next);
-		free(p.place[side]);
+		p.place[side] = pm_arena_array(
+			scratch, (size_t)p.side[side]->n + 1, sizeof(*p.place[side]));
+		list_children(scratch, p.side[side], &p.children[side]);
 	}
-	free(p.partner);
-	if (r < 0)
-		pairs_done(ret);
-	return r;
+	for (uint32_t i = 0; i < base->n; i++)
+		ret->parent[i] = base->parent[i];
+	for (uint32_t i = 0; i < other->n; i++)
+		ret->of_other[i] = PM_NONE;
+	ret->n = base->n;
+	pair_children(&p, PM_NONE);
+	for (uint32_t i = 0; i < other->n; i++) {
+		pm_build_proceed(a);
+		pair_children(&p, i);
+	}
+	pm_arena_done(scratch);
 }
 
 /* ---- the union ---- */
 
 struct building {
+	struct pm_arena *a, *scratch; /* of the union; while it is built */
 	struct pmfs_tree_union *u;
 	struct folded side[PMFS_N_SIDES];
 	struct pairs pairing;
@@ -471,56 +350,57 @@ struct building {
 	const uint32_t *order;        /* by context: its node */
 };
 
-static void union_free(void *part)
-{
-	struct pmfs_tree_union *u = part;
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		free(u->key[side]);
-		free(u->mean[side]);
-		free(u->squares[side]);
-	}
-	for (uint32_t i = 0; u->of && i < u->costs->n_runs; i++)
-		free(u->of[i]);
-	free(u->of);
-	free(u->n_of);
-	free(u->sides);
-	free((void *)(uintptr_t)u->shown);
-	free(u->rank);
-	pm_tree_free(u->made);
-	free((void *)(uintptr_t)u->shared.columns);
-	pmfs_frames_done(&u->frames);
-	free(u);
-}
-
 /* ---- both sides ---- */
 
-static int fold_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+/*
+ * Adds the run's tree; PM_NONE is the node of a root without costs of its own that only this side
+ * has: what is below it is at the top. O(n).
+ */
+static void fold_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct building *b = self;
+	const struct pmfs_costs *costs = b->u->costs;
+	struct folded *f = &b->side[costs->runs[run].side];
+	struct folding g = {.a = pm_arena_scratch(b->scratch),
+		.f = f,
+		.costs = costs,
+		.run = &costs->runs[run],
+		.repetition = f->n_runs++};
+	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
-	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0)
-		return r;
+	uint32_t known = f->n, *of;
+	pm_build_check(g.a, pmfs_model_tree(m, &tree, err));
+	pm_build_check(g.a, pmfs_model_columns(m, &columns, err));
+	if (tree->n_frames != b->u->frames.n_of[run] || columns->n != g.run->n_columns)
+		pmfs_compare_changed(g.a, err);
+	g.cells = pm_arena_array(g.a, (size_t)columns->n + 1, sizeof(*g.cells));
+	of = pm_arena_array(b->a, (size_t)tree->n_contexts + 1, sizeof(*of));
+	b->u->of[run] = of;
 	b->u->n_of[run] = tree->n_contexts;
-	return fold(&b->side[b->u->costs->runs[run].side], &b->u->frames, b->u->costs, run, m,
-		&b->u->of[run], err);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i] == PM_NONE ? PM_NONE : of[tree->parent[i]];
+		of[i] = PM_NONE;
+		if (is_left_out(&g, &b->u->frames, m, tree, i, err))
+			continue;
+		of[i] = node_at(f, parent, frame_key(&b->u->frames, run, tree->frame[i]));
+		add_costs(&g, m, i, of[i], err);
+	}
+	grow_sums(&g);
+	add_repetition(&g, known);
+	pm_arena_done(g.a);
 }
 
-static int find_nodes(struct building *b)
+static void find_nodes(struct building *b)
 {
 	uint32_t n = b->pairing.n;
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		b->node[side] = malloc(((size_t)n + 1) * sizeof(*b->node[side]));
-		if (!b->node[side])
-			return -ENOMEM;
-	}
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		b->node[side] = pm_arena_array(b->scratch, (size_t)n + 1, sizeof(*b->node[side]));
 	for (uint32_t i = 0; i < n; i++) {
 		b->node[PMFS_BASE][i] = i < b->side[PMFS_BASE].n ? i : PM_NONE;
 		b->node[PMFS_OTHER][i] = PM_NONE;
 	}
 	for (uint32_t i = 0; i < b->side[PMFS_OTHER].n; i++)
 		b->node[PMFS_OTHER][b->pairing.of_other[i]] = i;
-	return 0;
 }
 
 /* ---- pre-order ---- */
@@ -554,16 +434,21 @@ static uint32_t frame_of(const struct building *b, uint32_t node)
 	return pmfs_n_frame_keys(&b->u->frames) + b->side[PMFS_BASE].key[b->node[PMFS_BASE][node]];
 }
 
+static void free_made(void *u)
+{
+	pm_tree_free(((struct pmfs_tree_union *)u)->made);
+}
+
 /* Of the nodes, which come after their parents. Contexts with the same name are in its own order.
  */
-static int make_tree(struct building *b)
+static void make_tree(struct building *b)
 {
 	uint32_t n = b->pairing.n, cost = weighing_cost(b->u->costs);
+	double *weights = pm_arena_array(b->scratch, (size_t)n + 1, sizeof(*weights));
+	uint32_t *rank = pm_arena_array(b->a, (size_t)n + 1, sizeof(*rank));
+	pm_arena_owns(b->a, free_made, b->u);
 	struct pm_tree_builder *builder = pm_tree_builder_new();
-	double *weights = malloc(((size_t)n + 1) * sizeof(*weights));
-	uint32_t *rank = malloc(((size_t)n + 1) * sizeof(*rank));
-	bool good = builder && weights && rank;
-	b->u->rank = rank;
+	bool good = builder != NULL;
 	for (uint32_t i = 0; good && i < n; i++) {
 		rank[i] = i;
 		weights[i] = weight(b, i, cost);
@@ -572,29 +457,24 @@ static int make_tree(struct building *b)
 	int r = good ? pm_tree_freeze(builder, weights, &b->u->made, &b->place, NULL) : -ENOMEM;
 	if (!good)
 		pm_tree_builder_free(builder);
-	free(weights);
-	if (r < 0)
-		return -ENOMEM;
+	pm_build_check(b->a, r);
 	b->order = b->u->made->rank;
 	b->u->tree = *b->u->made;
 	b->u->tree.ordered_by = PM_NONE;
 	b->u->tree.rank = rank;
-	return 0;
 }
 
 /* ---- costs and frames of contexts ---- */
 
-static int fill_side(struct building *b, enum pmfs_side side)
+static void fill_side(struct building *b, enum pmfs_side side)
 {
 	struct pmfs_tree_union *u = b->u;
 	const struct folded *f = &b->side[side];
 	size_t n = b->pairing.n, n_costs = u->costs->n;
-	u->key[side] = malloc((n + 1) * sizeof(*u->key[side]));
-	u->mean[side] = pmfs_cells_new(n * n_costs);
+	u->key[side] = pm_arena_array(b->a, n + 1, sizeof(*u->key[side]));
+	u->mean[side] = pmfs_cells_new(b->a, n * n_costs);
 	if (f->squares)
-		u->squares[side] = calloc(n * n_costs + 1, sizeof(*u->squares[side]));
-	if (!u->key[side] || !u->mean[side] || (f->squares && !u->squares[side]))
-		return -ENOMEM;
+		u->squares[side] = pm_arena_array(b->a, n * n_costs + 1, sizeof(*u->squares[side]));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = b->node[side][b->order[i]];
 		u->key[side][i] = node == PM_NONE ? PM_NONE : f->key[node];
@@ -607,9 +487,7 @@ static int fill_side(struct building *b, enum pmfs_side side)
 				u->squares[side][i * n_costs + k] = f->squares[node * n_costs + k];
 		}
 	}
-	folded_done(&b->side[side]);
-	b->side[side] = (struct folded){.n = 0};
-	return 0;
+	pm_arena_done(f->a);
 }
 
 static void place_contexts(struct building *b)
@@ -625,19 +503,45 @@ static void place_contexts(struct building *b)
 		}
 }
 
-static int fill_frames(struct pmfs_tree_union *u)
+static void free_place(void *b)
 {
-	u->tree.frames = u->shown = pmfs_frames_shown(&u->frames);
+	free(((struct building *)b)->place);
+}
+
+static void *union_build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_compare_part which,
+	struct pm_error *err)
+{
+	struct pmfs_tree_union *u = pm_arena_alloc(a, sizeof(*u));
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct building *b = pm_arena_alloc(a, sizeof(*b));
+	(void)which;
+	*b = (struct building){.a = a, .scratch = scratch, .u = u};
+	pm_arena_owns(scratch, free_place, b);
+	pm_build_check(a, pmfs_compare_costs(c, &u->costs, err));
+	u->of = pm_arena_array(a, (size_t)u->costs->n_runs + 1, sizeof(*u->of));
+	u->n_of = pm_arena_array(a, (size_t)u->costs->n_runs + 1, sizeof(*u->n_of));
+	pmfs_frames_read(a, c, u->costs, &u->frames, err);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		b->side[side].a = pm_arena_scratch(scratch);
+		b->side[side].nodes.arena = b->side[side].a;
+	}
+	pmfs_compare_read(a, c, u->costs, (struct pmfs_reader){NULL, fold_run}, b, err);
+	/* Only adding trees and looking up nodes needs them, a third of the memory. */
+	pm_map_done(&b->side[PMFS_OTHER].nodes);
+	pair_trees(scratch, &u->frames, &b->side[PMFS_BASE], &b->side[PMFS_OTHER], &b->pairing);
+	pm_map_done(&b->side[PMFS_BASE].nodes);
+	find_nodes(b);
+	make_tree(b);
+	place_contexts(b);
+	u->sides = pm_arena_array(a, (size_t)b->pairing.n + 1, 1);
+	fill_side(b, PMFS_BASE);
+	fill_side(b, PMFS_OTHER);
+	u->tree.frames = pmfs_frames_shown(&u->frames);
 	u->tree.n_frames = 2 * pmfs_n_frame_keys(&u->frames);
 	u->tree.texts = u->frames.match.texts.items;
 	u->tree.n_texts = u->frames.match.texts.n;
-	return u->tree.frames ? 0 : -ENOMEM;
-}
-
-static int fill_shared(struct pmfs_tree_union *u)
-{
-	const char **columns = calloc((size_t)u->costs->n + 1, sizeof(char *));
-	for (uint32_t i = 0; columns && i < u->costs->n; i++)
+	const char **columns = pm_arena_array(a, (size_t)u->costs->n + 1, sizeof(char *));
+	for (uint32_t i = 0; i < u->costs->n; i++)
 		columns[i] = u->costs->costs[i].name;
 	u->shared = (struct pmfs_union){
 		.tree = &u->tree,
@@ -646,79 +550,13 @@ static int fill_shared(struct pmfs_tree_union *u)
 		.base = u->mean[PMFS_BASE],
 		.other = u->mean[PMFS_OTHER],
 	};
-	return columns ? 0 : -ENOMEM;
-}
-
-static int fill(struct building *b)
-{
-	struct pmfs_tree_union *u = b->u;
-	folded_close(&b->side[PMFS_OTHER]);
-	int r = pair_trees(&u->frames, &b->side[PMFS_BASE], &b->side[PMFS_OTHER], &b->pairing);
-	folded_close(&b->side[PMFS_BASE]);
-	if (r == 0)
-		r = find_nodes(b);
-	if (r == 0)
-		r = make_tree(b);
-	if (r < 0)
-		return r;
-	place_contexts(b);
-	u->sides = calloc((size_t)b->pairing.n + 1, 1);
-	if (!u->sides || fill_side(b, PMFS_BASE) < 0 || fill_side(b, PMFS_OTHER) < 0 ||
-		fill_frames(u) < 0 || fill_shared(u) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-static uint64_t bytes_of(const struct pmfs_tree_union *u)
-{
-	uint64_t n = u->tree.n_contexts, cells = n * u->costs->n * sizeof(pm_number);
-	uint64_t bytes = sizeof(*u) + n * (7 * sizeof(uint32_t) + 1) + 2 * cells;
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		bytes += u->squares[side] ? cells : 0;
-	for (uint32_t i = 0; i < u->costs->n_runs; i++)
-		bytes += (uint64_t)u->n_of[i] * sizeof(uint32_t);
-	return bytes + u->tree.n_frames * sizeof(struct pm_frame) + u->frames.match.arena.total;
-}
-
-static int union_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
-	uint64_t *ret_bytes, struct pm_error *err)
-{
-	struct building b = {.u = NULL};
-	const struct pmfs_costs *costs;
-	(void)which;
-	int r = pmfs_compare_costs(c, &costs, err);
-	if (r < 0)
-		return r;
-	b.u = calloc(1, sizeof(*b.u));
-	if (!b.u)
-		return pmfs_compare_no_memory(err);
-	b.u->costs = costs;
-	b.u->of = calloc((size_t)costs->n_runs + 1, sizeof(*b.u->of));
-	b.u->n_of = calloc((size_t)costs->n_runs + 1, sizeof(*b.u->n_of));
-	r = b.u->of && b.u->n_of ? pmfs_frames_read(c, costs, &b.u->frames, err) : -ENOMEM;
-	if (r == 0)
-		r = pmfs_compare_read(c, costs, (struct pmfs_reader){NULL, fold_run}, &b, err);
-	if (r == 0)
-		r = fill(&b);
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		folded_done(&b.side[side]);
-		free(b.node[side]);
-	}
-	pairs_done(&b.pairing);
-	free(b.place);
-	if (r < 0) {
-		union_free(b.u);
-		return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
-	}
-	*ret = b.u;
-	*ret_bytes = bytes_of(b.u);
-	return 0;
+	pm_arena_done(scratch);
+	return u;
 }
 
 int pmfs_union_get(struct pmfs_compare *c, const struct pmfs_tree_union **ret, struct pm_error *err)
 {
-	static const struct pmfs_compare_part_type type = {union_build, union_free};
-	return pmfs_compare_get(c, PMFS_COMPARE_UNION, &type, ret, err);
+	return pmfs_compare_get(c, PMFS_COMPARE_UNION, union_build, ret, err);
 }
 
 /* contexts.csv: the union of the trees in pre-order. A row's position is its context. */

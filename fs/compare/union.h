@@ -22,6 +22,7 @@ struct pmfs_part_place {
 };
 
 struct pmfs_frames {
+	struct pm_arena *arena;
 	const struct pmfs_costs *costs;
 	const struct pmfs_joined *functions; /* matched */
 	struct pmfs_match match;             /* of other calls; has the texts of all frames */
@@ -45,14 +46,9 @@ enum pmfs_frame_is {
 	PMFS_FRAME_IS = PMFS_FRAME_IS_PART | PMFS_FRAME_IS_OTHER,
 };
 
-/*
- * Reads the frames of all runs. `f` is zeroed. 0 or a negative errno; call pmfs_frames_done in any
- * case.
- */
-int pmfs_frames_read(struct pmfs_compare *c, const struct pmfs_costs *costs, struct pmfs_frames *f,
-	struct pm_error *err);
-
-void pmfs_frames_done(struct pmfs_frames *f);
+/* Reads the frames of all runs, in a build. */
+void pmfs_frames_read(struct pm_arena *a, struct pmfs_compare *c, const struct pmfs_costs *costs,
+	struct pmfs_frames *f, struct pm_error *err);
 
 static inline uint32_t pmfs_n_function_keys(const struct pmfs_frames *f)
 {
@@ -64,10 +60,7 @@ static inline uint32_t pmfs_n_frame_keys(const struct pmfs_frames *f)
 	return pmfs_n_function_keys(f) + f->match.n_groups + f->n_parts;
 }
 
-/*
- * The frames shown for keys: first all as in the other run, then all as in the baseline. NULL if
- * out of memory; the caller frees it.
- */
+/* The frames shown for keys: first all as in the other run, then all as in the baseline. */
 struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f);
 
 /*
@@ -78,11 +71,8 @@ struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f);
  */
 
 struct pmfs_tree_union {
-	struct pm_tree tree; /* frames by key; texts are those of `frames` */
-	/* What it is made of. */
-	struct pm_tree *made;
-	uint32_t *rank;
-	struct pm_frame *shown;
+	struct pm_tree tree;  /* frames by key; texts are those of `frames` */
+	struct pm_tree *made; /* what it is made of */
 	const struct pmfs_costs *costs;
 	struct pmfs_frames frames;
 	uint8_t *sides;                   /* by context */

@@ -7,13 +7,20 @@
 #include "fs/compare/match.h"
 #include "profmount/tree.h"
 
+/* Done with its arena. */
+static struct pmfs_match new_match(bool exact)
+{
+	static struct pm_arena arena;
+	struct pmfs_match m;
+	pmfs_match_init(&m, &arena, exact, false);
+	return m;
+}
+
 static uint32_t add(struct pmfs_match *m, enum pmfs_side side, const char *name, const char *module,
 	const char *file)
 {
 	const struct pm_bytes text[3] = {pm_bytes_of(name), pm_bytes_of(module), pm_bytes_of(file)};
-	uint32_t spelling;
-	assert_int_equal(pmfs_match_add(m, side, side, text, &spelling), 0);
-	return spelling;
+	return pmfs_match_add(m, side, side, text);
 }
 
 /* The row of a spelling that is on one side. */
@@ -48,16 +55,15 @@ static void match(struct pmfs_match *m, const struct name *base, const struct na
 		}
 		pmfs_match_run_ends(m);
 	}
-	assert_int_equal(pmfs_match_families(m), 0);
+	pmfs_match_families(m);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		const struct name *names = side == PMFS_BASE ? base : other;
 		for (unsigned i = 0; names[i].name; i++)
 			if (names[i].calls)
-				assert_int_equal(pmfs_match_call(m, (enum pmfs_side)side,
-							 of[side][i], callee[side][i]),
-					0);
+				pmfs_match_call(
+					m, (enum pmfs_side)side, of[side][i], callee[side][i]);
 	}
-	assert_int_equal(pmfs_match_finish(m), 0);
+	pmfs_match_finish(m);
 }
 
 /* Rows in the order of the names, `base = other (matched)`; of one side without the other. */
@@ -89,12 +95,12 @@ static char *rows_of(const struct pmfs_match *m)
 
 static void check(const struct name *base, const struct name *other, const char *want)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	match(&m, base, other);
 	char *got = rows_of(&m);
 	assert_string_equal(got, want);
 	free(got);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 #define NAMES(...) ((const struct name[]){__VA_ARGS__, {NULL}})
@@ -174,29 +180,28 @@ static void test_numbers_of_a_run(void **state)
 
 static void test_joined_names_count(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	match(&m, NAMES({"L$$Lambda$1.run"}, {"L$$Lambda$2.run"}), NAMES({"L$$Lambda$3.run"}));
 	assert_int_equal(m.n_groups, 1);
 	assert_int_equal(m.groups[0].n_names, 3);
 	assert_true(pm_bytes_equal(m.groups[0].name, pm_bytes_of("L$$Lambda.run (3 names)")));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* The number of a run is in each repetition another one. */
 static void test_numbers_of_repetitions(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	for (uint32_t run = 0; run < 4; run++) {
 		const char *names[] = {"L$$Lambda$1.run", "L$$Lambda$2.run"};
 		const struct pm_bytes text[3] = {pm_bytes_of(names[run % 2])};
-		uint32_t unused;
-		assert_int_equal(pmfs_match_add(&m, run / 2, run, text, &unused), 0);
+		pmfs_match_add(&m, run / 2, run, text);
 		pmfs_match_run_ends(&m);
 	}
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.n_groups, 1);
 	assert_int_equal(m.groups[0].matched, PMFS_JOINED);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 static void add_address(struct pmfs_match *m, enum pmfs_side side, const char *module, unsigned at)
@@ -211,118 +216,118 @@ static void test_addresses(void **state)
 {
 	static const unsigned base[] = {0x10, 0x20, 0x30, 0x90}, other[] = {0x10, 0x24, 0x30, 0x94};
 	for (int moved = 0; moved < 2; moved++) {
-		struct pmfs_match m = {.exact = false};
+		struct pmfs_match m = new_match(false);
 		for (unsigned i = 0; i < 4; i++)
 			add_address(&m, PMFS_BASE, "/opt/lib.so", base[i]);
 		for (unsigned i = 0; i < 4; i++)
 			add_address(
 				&m, PMFS_OTHER, moved ? "/usr/lib.so" : "/opt/lib.so", other[i]);
-		assert_int_equal(pmfs_match_finish(&m), 0);
+		pmfs_match_finish(&m);
 		assert_int_equal(m.n_groups, moved ? 1 : 3);
 		const struct pmfs_match_group *g = &m.groups[m.n_groups - 1];
 		assert_int_equal(g->matched, PMFS_JOINED);
 		const char *want = moved ? "lib.so (6 addresses)" : "lib.so (4 addresses)";
 		assert_true(pm_bytes_equal(g->name, pm_bytes_of(want)));
-		pmfs_match_done(&m);
+		pm_arena_done(m.arena);
 	}
 }
 
 /* One address in both runs is no evidence: the code may have moved. */
 static void test_an_address_alone(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	add_address(&m, PMFS_BASE, "/opt/lib.so", 0x10);
 	add_address(&m, PMFS_BASE, "/opt/lib.so", 0x20);
 	add_address(&m, PMFS_OTHER, "/opt/lib.so", 0x20);
 	add_address(&m, PMFS_OTHER, "/opt/lib.so", 0x30);
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.n_groups, 1);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* Tables with names alone: all that any row joins. */
 static void test_names_alone(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	uint32_t a = add(&m, PMFS_BASE, "init", "app", "one.c");
 	uint32_t b = add(&m, PMFS_BASE, "init", "app", "two.c");
 	uint32_t c = add(&m, PMFS_BASE, "work.isra.0", "app", "one.c");
 	uint32_t d = add(&m, PMFS_OTHER, "init", "app", "one.c");
 	uint32_t e = add(&m, PMFS_OTHER, "work", "app", "one.c");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	uint32_t init = pmfs_match_named(&m, a, PMFS_BASE);
 	assert_int_equal(pmfs_match_named(&m, b, PMFS_BASE), init);
 	assert_int_equal(pmfs_match_named(&m, d, PMFS_OTHER), init);
 	assert_int_equal(pmfs_match_named(&m, c, PMFS_BASE), pmfs_match_named(&m, e, PMFS_OTHER));
 	assert_int_not_equal(pmfs_match_named(&m, c, PMFS_BASE), init);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 	/* The same name in files that have nothing in common. */
-	m = (struct pmfs_match){.exact = false};
+	m = new_match(false);
 	a = add(&m, PMFS_BASE, "stub", "app", "tmp1.c");
 	b = add(&m, PMFS_OTHER, "stub", "app", "tmp2.c");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.n_groups, 2);
 	assert_int_equal(pmfs_match_named(&m, a, PMFS_BASE), pmfs_match_named(&m, b, PMFS_OTHER));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* ---- places ---- */
 
 static void test_functions_by_name_module_and_file(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	uint32_t a = add(&m, PMFS_BASE, "init", "/opt/1/bin/app", "/s1/one.c");
 	uint32_t b = add(&m, PMFS_BASE, "init", "/opt/1/bin/app", "/s1/two.c");
 	uint32_t c = add(&m, PMFS_OTHER, "init", "/opt/2/bin/app", "/s2/one.c");
 	uint32_t d = add(&m, PMFS_OTHER, "init", "/opt/2/lib/lib.so", "/s2/one.c");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.n_groups, 3);
 	assert_int_equal(group(&m, a), group(&m, c));
 	assert_int_not_equal(group(&m, a), group(&m, b));
 	assert_int_not_equal(group(&m, c), group(&m, d));
 	assert_int_equal(m.groups[group(&m, a)].sides, 3);
 	assert_int_equal(m.groups[group(&m, a)].shown, c);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 static void test_places_count_where_both_sides_know_them(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	uint32_t a = add(&m, PMFS_BASE, "work", "", "");
 	uint32_t b = add(&m, PMFS_OTHER, "work", "/bin/app", "/s/work.c");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(group(&m, a), group(&m, b));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 static void test_folders_that_tell_files_apart(void **state)
 {
-	struct pmfs_match m = {.exact = false};
+	struct pmfs_match m = new_match(false);
 	uint32_t a = add(&m, PMFS_BASE, "init", "app", "/1/src/a/util.c");
 	uint32_t b = add(&m, PMFS_BASE, "init", "app", "/1/src/b/util.c");
 	uint32_t c = add(&m, PMFS_OTHER, "init", "app", "/2/src/b/util.c");
 	uint32_t d = add(&m, PMFS_OTHER, "main", "app", "/2/src/c/main.c");
 	uint32_t e = add(&m, PMFS_BASE, "main", "app", "/1/src/main.c");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_not_equal(group(&m, a), group(&m, b));
 	assert_int_equal(group(&m, b), group(&m, c));
 	assert_int_equal(group(&m, d), group(&m, e));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* The same program was built in two folders each time: nothing but base names is the same. */
 static void test_folders_that_say_nothing(void **state)
 {
-	struct pmfs_match m = {.exact = true};
+	struct pmfs_match m = new_match(true);
 	uint32_t a = add(&m, PMFS_BASE, "main", "/opt/app-1.0/bin/app", "");
 	uint32_t b = add(&m, PMFS_BASE, "init", "/opt0/bin/app", "");
 	uint32_t c = add(&m, PMFS_OTHER, "main", "/home/me/app", "");
 	uint32_t d = add(&m, PMFS_OTHER, "init", "/opt1/bin/app", "");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(group(&m, a), group(&m, c));
 	assert_int_equal(group(&m, b), group(&m, d));
 	assert_int_equal(m.n_groups, 2);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* The evals of x.pl line 3 that a run compiled, by name and checksum. */
@@ -330,7 +335,7 @@ static void compile(struct pmfs_match *m, const char *name, uint32_t digits)
 {
 	const struct pm_bytes texts[] = {{NULL, 0}, pm_bytes_of("x.pl"), pm_bytes_of(name)};
 	const struct pm_eval eval = {1, 3, 2, 1, digits, 1};
-	assert_int_equal(pmfs_match_evals(m, &(struct pm_evals){.n = 1, .evals = &eval}, texts), 0);
+	pmfs_match_evals(m, &(struct pm_evals){.n = 1, .evals = &eval}, texts);
 }
 
 /*
@@ -339,7 +344,7 @@ static void compile(struct pmfs_match *m, const char *name, uint32_t digits)
  */
 static void test_evals_pair_by_checksum(void **state)
 {
-	struct pmfs_match m = {.n = 0};
+	struct pmfs_match m = new_match(false);
 	compile(&m, "(eval)[x.pl:3]", 0x5f3a9c01);
 	uint32_t sub = add(&m, PMFS_BASE, "M::__ANON__[(eval)[x.pl:3]:1]", "", "(eval)[x.pl:3]");
 	uint32_t named = add(&m, PMFS_BASE, "M::run", "", "(eval)[x.pl:3]");
@@ -352,7 +357,7 @@ static void test_evals_pair_by_checksum(void **state)
 	uint32_t equal_named = add(&m, PMFS_OTHER, "M::run", "", "(eval 5f3a9c01)[x.pl:3]");
 	uint32_t elsewhere = add(&m, PMFS_OTHER, "M::__ANON__[(eval 5f3a9c01)[y.pl:3]:1]", "", "");
 	pmfs_match_run_ends(&m);
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.spellings[sub].group[PMFS_BASE], m.spellings[equal].group[PMFS_OTHER]);
 	assert_int_equal(
 		m.spellings[named].group[PMFS_BASE], m.spellings[equal_named].group[PMFS_OTHER]);
@@ -360,13 +365,13 @@ static void test_evals_pair_by_checksum(void **state)
 	assert_int_equal(m.groups[group(&m, differs)].sides, 1 << PMFS_OTHER);
 	assert_int_equal(m.groups[group(&m, other)].sides, 1 << PMFS_BASE);
 	assert_int_equal(m.groups[group(&m, elsewhere)].sides, 1 << PMFS_OTHER);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* A line that was inserted above moves evals, and changes nothing in them. */
 static void test_evals_pair_wherever_they_are_compiled(void **state)
 {
-	struct pmfs_match m = {.n = 0};
+	struct pmfs_match m = new_match(false);
 	uint32_t sub = add(&m, PMFS_BASE, "f", "", "(eval 5f3a9c01)[x.pl:3]");
 	uint32_t anonymous = add(&m, PMFS_BASE, "__ANON__[(eval 5f3a9c01)[x.pl:3]:1]", "",
 		"(eval 5f3a9c01)[x.pl:3]");
@@ -377,18 +382,18 @@ static void test_evals_pair_wherever_they_are_compiled(void **state)
 	uint32_t differs = add(&m, PMFS_OTHER, "__ANON__[(eval 00000007)[x.pl:9]:1]", "",
 		"(eval 00000007)[x.pl:9]");
 	pmfs_match_run_ends(&m);
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.spellings[sub].group[PMFS_BASE], m.spellings[moved].group[PMFS_OTHER]);
 	assert_int_equal(m.spellings[anonymous].group[PMFS_BASE],
 		m.spellings[moved_anonymous].group[PMFS_OTHER]);
 	assert_int_equal(m.groups[group(&m, differs)].sides, 1 << PMFS_OTHER);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 /* Where both have one text, a line is the same eval, whatever was changed in it. */
 static void test_evals_alone_pair_by_line(void **state)
 {
-	struct pmfs_match m = {.n = 0};
+	struct pmfs_match m = new_match(false);
 	uint32_t of[PMFS_N_SIDES];
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		compile(&m, "(eval)[(eval)[x.pl:3]:1]", 0x5f3a9c01 + side);
@@ -396,31 +401,31 @@ static void test_evals_alone_pair_by_line(void **state)
 			add(&m, (enum pmfs_side)side, "M::f[(eval)[(eval)[x.pl:3]:1]:2]", "", "");
 		pmfs_match_run_ends(&m);
 	}
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	uint32_t row = m.spellings[of[PMFS_BASE]].group[PMFS_BASE];
 	assert_int_equal(m.spellings[of[PMFS_OTHER]].group[PMFS_OTHER], row);
 	assert_int_equal(m.groups[row].matched, PMFS_EXACT);
 	assert_true(pm_bytes_equal(
 		m.groups[row].name, pm_bytes_of("M::f[(eval)[(eval)[x.pl:3]:1]:2]")));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 static void test_exact_joins_nothing(void **state)
 {
-	struct pmfs_match m = {.exact = true};
+	struct pmfs_match m = new_match(true);
 	uint32_t a = add(&m, PMFS_BASE, "two.isra.0", "", "");
 	uint32_t b = add(&m, PMFS_OTHER, "two", "", "");
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	pmfs_match_finish(&m);
 	assert_int_not_equal(group(&m, a), group(&m, b));
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 static void test_nothing(void **state)
 {
-	struct pmfs_match m = {.exact = false};
-	assert_int_equal(pmfs_match_finish(&m), 0);
+	struct pmfs_match m = new_match(false);
+	pmfs_match_finish(&m);
 	assert_int_equal(m.n_groups, 0);
-	pmfs_match_done(&m);
+	pm_arena_done(m.arena);
 }
 
 int main(void)

@@ -34,7 +34,8 @@ static const char *siblings_breach(
 	struct pmfs_model *m, const struct pm_tree *tree, const struct pmfs_columns *c)
 {
 	uint32_t column = pmfs_leading_column(c);
-	pm_number *cells = pmfs_cells_new(c->n), *value = pmfs_cells_new(tree->n_contexts);
+	pm_number *cells = pmfs_cells_new(NULL, c->n),
+		  *value = pmfs_cells_new(NULL, tree->n_contexts);
 	const char *breach = NULL;
 	for (uint32_t i = 0; !breach && cells && value && i < tree->n_contexts; i++) {
 		if (pmfs_run_cells(m, i, false, cells, NULL) == 0)

@@ -84,7 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pm_bytes rest = {data, size};
 	if (size == 0)
 		return 0;
-	struct pmfs_match m = {.exact = data[0] & 1, .of_places = data[0] & 2};
+	struct pm_arena arena = {.block = NULL};
+	struct pmfs_match m;
+	pmfs_match_init(&m, &arena, data[0] & 1, data[0] & 2);
 	rest.p++;
 	rest.len--;
 	uint32_t before = PM_NONE, calls[MOST][2], n_calls = 0;
@@ -98,8 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_name(text[k]);
 		}
 		run = 2 * run + side; /* a run is on one side */
-		must(pmfs_match_add(&m, side, run, text, &first) == 0);
-		must(pmfs_match_add(&m, side, run, text, &again) == 0 && first == again);
+		first = pmfs_match_add(&m, side, run, text);
+		again = pmfs_match_add(&m, side, run, text);
+		must(first == again);
 		pmfs_match_line(&m, first, side, text[2].len ? text[2].p[0] : 0);
 		if (before != PM_NONE && m.spellings[before].sides & 1u << side) {
 			sides[n_calls] = side; /* each is called by the one before it */
@@ -108,11 +111,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		before = first;
 	}
-	must(pmfs_match_families(&m) == 0);
+	pmfs_match_families(&m);
 	for (uint32_t i = 0; i < n_calls; i++)
-		must(pmfs_match_call(&m, sides[i], calls[i][0], calls[i][1]) == 0);
-	must(pmfs_match_finish(&m) == 0);
+		pmfs_match_call(&m, sides[i], calls[i][0], calls[i][1]);
+	pmfs_match_finish(&m);
 	check_groups(&m);
-	pmfs_match_done(&m);
+	pm_arena_done(&arena);
 	return 0;
 }

@@ -1,7 +1,12 @@
 /* Tests formats/common/arena.c and map.c. */
 #include "tests/unittest.h"
 
+#include <errno.h>
+
+#include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/common/work.h"
 
 static void test_arena_aligns_and_zeroes_whatever_was_carved_before(void **state)
 {
@@ -18,6 +23,94 @@ static void test_arena_aligns_and_zeroes_whatever_was_carved_before(void **state
 	pm_arena_done(&a);
 	assert_null(a.block);
 	assert_non_null(pm_arena_alloc(&a, 1)); /* usable again */
+	pm_arena_done(&a);
+}
+
+/* ---- builds ---- */
+
+static void count(void *n)
+{
+	++*(unsigned *)n;
+}
+
+struct built {
+	struct pm_arena arena;
+	unsigned n_ended, n_inner;
+	bool inner; /* also fails an attempt inside */
+	uint32_t *items;
+	size_t n, room;
+};
+
+static void build_inner(void *context)
+{
+	struct built *b = context;
+	b->n_inner++;
+	pm_build_fail(pm_arena_scratch(pm_arena_scratch(&b->arena)), -EIO);
+}
+
+static void build(void *context)
+{
+	struct built *b = context;
+	struct pm_arena *scratch = pm_arena_scratch(&b->arena);
+	struct pm_strtab texts = pm_strtab_in(scratch);
+	struct pm_map map = {.arena = scratch};
+	struct pm_text text = {.arena = scratch};
+	bool fresh;
+	pm_arena_owns(scratch, count, &b->n_ended);
+	for (uint32_t i = 0; i < 1000; i++) {
+		pm_text_clear(&text);
+		pm_text_printf(&text, "%u", i / 2);
+		assert_int_equal(pm_strtab_add(&texts, pm_text_view(&text)), i / 2);
+		assert_int_equal(*pm_map_put(&map, i / 2, i, &fresh), i / 2 * 2);
+		pm_list_grow(&b->arena, &b->items, b->n, &b->room, sizeof(*b->items));
+		b->items[b->n++] = i;
+	}
+	if (b->inner)
+		pm_build_check(&b->arena, pm_build(&b->arena, build_inner, b));
+	pm_map_done(&map);
+	pm_arena_done(scratch);
+	assert_int_equal(b->n_ended, 1);
+}
+
+static void test_build_makes_what_lists_and_tables_hold(void **state)
+{
+	struct built b = {.n = 0};
+	assert_int_equal(pm_build(&b.arena, build, &b), 0);
+	for (uint32_t i = 0; i < b.n; i++)
+		assert_int_equal(b.items[i], i);
+	pm_arena_done(&b.arena);
+	assert_int_equal(b.n_ended, 1);
+}
+
+/* The attempt inside returns the code, which the build passes on; its scratch ends with it. */
+static void test_build_that_fails_is_left_and_dropped(void **state)
+{
+	struct built b = {.inner = true};
+	assert_int_equal(pm_build(&b.arena, build, &b), -EIO);
+	assert_int_equal(b.n_inner, 1);
+	assert_int_equal(b.n_ended, 0);
+	pm_arena_done(&b.arena);
+	assert_int_equal(b.n_ended, 1);
+	assert_int_equal(b.arena.total, 0);
+}
+
+static void build_cancelled(void *context)
+{
+	struct pm_map map = {.arena = context};
+	bool fresh;
+	pm_map_put(&map, 1, 1, &fresh);
+	fail_msg("was not cancelled");
+}
+
+static void test_build_is_left_where_work_is_cancelled(void **state)
+{
+	struct pm_arena a = {.block = NULL};
+	struct pm_work work = {.cancelled = true}, *before = pm_work_enter(&work);
+	assert_int_equal(pm_build(&a, build_cancelled, &a), -ENOMEM);
+	struct pm_map map = {.arena = &a};
+	bool fresh;
+	assert_null(pm_map_put(&map, 1, 1, &fresh)); /* in no build */
+	pm_work_enter(before);
 	pm_arena_done(&a);
 }
 
@@ -158,6 +251,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arena_aligns_and_zeroes_whatever_was_carved_before),
+		cmocka_unit_test(test_build_makes_what_lists_and_tables_hold),
+		cmocka_unit_test(test_build_that_fails_is_left_and_dropped),
+		cmocka_unit_test(test_build_is_left_where_work_is_cancelled),
 		cmocka_unit_test(test_arena_keeps_small_things_together_around_a_big_one),
 		cmocka_unit_test(test_arena_refuses_sizes_that_overflow),
 		cmocka_unit_test(test_arena_copy_of_nothing_is_an_empty_slice_somewhere),

@@ -408,7 +408,7 @@ static int find_types(struct pmfs_model *m, const struct pmfs_columns *c,
 		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
 			"%u quantities of %u levels are more than %zu numbers", t->n, depth + 1,
 			PM_LIMIT_CELLS);
-	t->cells = pmfs_cells_new(c->n);
+	t->cells = pmfs_cells_new(NULL, c->n);
 	t->below = calloc(cells, sizeof(*t->below));
 	t->merged = calloc(cells, sizeof(*t->merged));
 	t->costs = calloc((size_t)t->n + 1, sizeof(*t->costs));

@@ -65,9 +65,9 @@ void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *me
 		cells[i] = c->columns[i].flat ? values[c->columns[i].flat - metrics->metrics] : NAN;
 }
 
-pm_number *pmfs_cells_new(size_t n)
+pm_number *pmfs_cells_new(struct pm_arena *a, size_t n)
 {
-	pm_number *cells = calloc(n + 1, sizeof(*cells));
+	pm_number *cells = pm_arena_zeroed(a, n + 1, sizeof(*cells));
 	for (size_t i = 0; cells && i < n; i++)
 		cells[i] = NAN;
 	return cells;
@@ -86,27 +86,23 @@ static int heavier_first(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-uint32_t *pmfs_order(const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column)
+uint32_t *pmfs_order(
+	struct pm_arena *a, const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column)
 {
-	struct weighed *weighed = malloc(((size_t)n + 1) * sizeof(*weighed));
-	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
-	if (!weighed || !order) {
-		free(weighed);
-		free(order);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < n; i++) {
+	uint32_t *order = pm_arena_realloc(a, NULL, ((size_t)n + 1) * sizeof(*order));
+	struct weighed *weighed = order ? malloc(((size_t)n + 1) * sizeof(*weighed)) : NULL;
+	for (uint32_t i = 0; weighed && i < n; i++) {
 		double weight = column == PM_NONE ? 0 : cells[(size_t)i * n_columns + column];
 		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : fabs(weight), i};
 	}
-	bool sorted = pm_sort(weighed, n, sizeof(*weighed), heavier_first) == 0;
+	bool sorted = weighed && pm_sort(weighed, n, sizeof(*weighed), heavier_first) == 0;
 	for (uint32_t i = 0; sorted && i < n; i++)
 		order[i] = weighed[i].row;
 	free(weighed);
 	if (sorted)
 		return order;
-	free(order);
-	return NULL;
+	pm_arena_free(a, order);
+	return pm_arena_failed(a);
 }
 
 uint32_t pmfs_order_column(const struct pmfs_columns *c)

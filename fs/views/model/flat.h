@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "formats/common/arena.h"
 #include "fs/views/model/model.h"
 
 /*
@@ -57,14 +58,15 @@ uint32_t pmfs_tree_height(const struct pm_tree *tree);
 void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
 	const pm_number *values, pm_number *cells);
 
-/* `n` cells without a value, to be freed; NULL if out of memory. */
-pm_number *pmfs_cells_new(size_t n);
+/* `n` cells without a value, in an arena; if `a` is NULL, to be freed. NULL if out of memory. */
+pm_number *pmfs_cells_new(struct pm_arena *a, size_t n);
 
 /*
  * The rows 0 … n - 1 ordered by a column of `cells`, highest first, rows without a value last, ties
- * by number. `column` PM_NONE: unordered. To be freed; NULL if out of memory.
+ * by number. `column` PM_NONE: unordered. Memory as above.
  */
-uint32_t *pmfs_order(const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column);
+uint32_t *pmfs_order(struct pm_arena *a, const pm_number *cells, uint32_t n, uint32_t n_columns,
+	uint32_t column);
 
 /* The column by which flat tables are ordered: the primary exclusive cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);

@@ -341,7 +341,7 @@ static int build_all(struct pmfs_model *m, struct building *b, struct pm_error *
 	b->part->same = malloc(((size_t)b->tree->n_functions + 1) * sizeof(uint32_t));
 	b->part->of = malloc(((size_t)b->tree->n_contexts + 1) * sizeof(uint32_t));
 	b->looks = calloc((size_t)b->tree->n_texts + 1, sizeof(*b->looks));
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (b->of_frame)
 		memset(b->of_frame, 0xff, n_frames * sizeof(*b->of_frame)); /* PM_NONE */
 	if (!b->of_frame || !b->part->same || !b->part->of || !b->looks || !cells ||

@@ -78,11 +78,11 @@ static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_
 	struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pm_tree *tree;
-	pm_number *own = pmfs_cells_new((size_t)c->n * 2), *of = own + c->n;
+	pm_number *own = pmfs_cells_new(NULL, (size_t)c->n * 2), *of = own + c->n;
 	int r = own ? pmfs_model_tree(m, &tree, err) : pmfs_no_memory(err);
 	if (r == 0)
 		r = pmfs_run_cells(m, context, true, own, err);
-	pm_number *nested = r == 0 ? pmfs_cells_new(c->n) : NULL;
+	pm_number *nested = r == 0 ? pmfs_cells_new(NULL, c->n) : NULL;
 	if (r == 0 && !nested)
 		r = pmfs_no_memory(err);
 	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
@@ -107,7 +107,7 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 	int r = run_get(m, context, &run, err);
 	const struct pmfs_columns *c = run.columns;
 	uint32_t n = r == 0 ? c->n_shown + (with_self ? c->n_self : 0) : 0;
-	if (r == 0 && c->n_derived > 0 && !(numbers = pmfs_cells_new(c->n)))
+	if (r == 0 && c->n_derived > 0 && !(numbers = pmfs_cells_new(NULL, c->n)))
 		r = pmfs_no_memory(err);
 	for (uint32_t i = 0; i < n; i++)
 		pm_set_empty(&cells[i]);

@@ -54,7 +54,7 @@ int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);

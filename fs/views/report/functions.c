@@ -64,7 +64,7 @@ static uint32_t *order_by(struct pmfs_report *r, const struct pmfs_functions *f,
 {
 	const struct pmfs_columns *c = r->columns;
 	if (by < c->n_shown)
-		return pmfs_order(f->cells, f->n, c->n, by);
+		return pmfs_order(NULL, f->cells, f->n, c->n, by);
 	uint32_t derived = by - c->n_shown;
 	bool named = derived >= c->n_derived;
 	struct placed *placed = malloc(((size_t)f->n + 1) * sizeof(*placed));

@@ -66,7 +66,7 @@ int pmfs_report_sources(struct pmfs_report *r, struct pm_error *err)
 	int e = get_lines(r, &l, err);
 	if (e < 0 || !l)
 		return e;
-	pm_number *sums = pmfs_cells_new(r->columns->n);
+	pm_number *sums = pmfs_cells_new(NULL, r->columns->n);
 	if (!sums)
 		return pmfs_no_memory(err);
 	e = write_files(r, l, sums, err);

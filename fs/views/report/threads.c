@@ -71,7 +71,7 @@ static int take_totals(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t 
 	pm_number *costs, struct pm_error *err)
 {
 	(void)of;
-	pm_number *cells = pmfs_cells_new(r->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, r->columns->n);
 	int e = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = 0; e == 0 && i < n; i++) {
 		e = pmfs_thread_totals(r->model, i, cells, err);
@@ -159,7 +159,7 @@ static int write_costs(struct pmfs_report *r, bool exists,
 		pm_json_null(&r->json);
 		return 0;
 	}
-	pm_number *costs = pmfs_cells_new(threads->n);
+	pm_number *costs = pmfs_cells_new(NULL, threads->n);
 	if (!costs)
 		return pmfs_no_memory(err);
 	e = take(r, of, threads->n, r->n[1], costs, err);

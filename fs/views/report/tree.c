@@ -28,7 +28,7 @@ struct tree_rows {
 /* Free the cells in any case. */
 static int tree_rows_start(struct pmfs_report *r, struct tree_rows *ret, struct pm_error *err)
 {
-	*ret = (struct tree_rows){.cells = pmfs_cells_new(r->columns->n)};
+	*ret = (struct tree_rows){.cells = pmfs_cells_new(NULL, r->columns->n)};
 	int e = ret->cells ? 0 : pmfs_no_memory(err);
 	if (e == 0)
 		e = pmfs_categories(r->model, &ret->categories, err);
@@ -234,8 +234,8 @@ static int add_edges(struct pmfs_report *r, struct bottom *b, struct pm_error *e
 static int write_rows(struct pmfs_report *r, const struct bottom *b, struct pm_error *err)
 {
 	uint32_t n = b->sums.n,
-		 *order =
-			 pmfs_order(b->sums.cells, n, r->columns->n, pmfs_order_column(r->columns));
+		 *order = pmfs_order(
+			 NULL, b->sums.cells, n, r->columns->n, pmfs_order_column(r->columns));
 	if (!order)
 		return pmfs_no_memory(err);
 	pm_json_open(&r->json, '{');

@@ -188,7 +188,7 @@ static int calls_of_format(struct pmfs_model *m, const struct pm_edges *edges,
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint64_t i = 0; r == 0 && i < edges->n; i++) {
@@ -243,7 +243,7 @@ static int sort_calls(struct calls_part *part)
 {
 	const struct pmfs_columns *c = part->calls.columns;
 	uint32_t column = c->first_incl != PM_NONE ? c->first_incl : pmfs_order_column(c);
-	part->order = pmfs_order(part->sums.cells, part->sums.n, c->n, column);
+	part->order = pmfs_order(NULL, part->sums.cells, part->sums.n, c->n, column);
 	if (!part->order || list_calls(part, false, &part->by_caller, &part->caller_first) < 0 ||
 		list_calls(part, true, &part->by_callee, &part->callee_first) < 0)
 		return -ENOMEM;

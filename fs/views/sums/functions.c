@@ -76,7 +76,7 @@ static int weigh_contexts(struct weighing *w, struct pm_error *err)
 	if (r < 0 || column == PM_NONE)
 		return r;
 	struct pmfs_columns one = {.n = 1, .columns = &c->columns[column]};
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < w->identity->tree->n_contexts; i++) {
@@ -114,7 +114,7 @@ static int weigh(struct weighing *w, struct pm_error *err)
 		return pmfs_no_memory(err);
 	if (!w->any_mixed)
 		return 0;
-	w->own = pmfs_cells_new(n * PMFS_N_CATEGORIES);
+	w->own = pmfs_cells_new(NULL, n * PMFS_N_CATEGORIES);
 	if (!w->own)
 		return pmfs_no_memory(err);
 	int r = weigh_contexts(w, err);
@@ -187,7 +187,7 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 {
 	const struct pmfs_identity *id = s->identity;
 	int r = 0;
-	pm_number *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
@@ -208,7 +208,7 @@ static int take_native(struct summing *s, const pm_number *values, struct pm_err
 	int r = pmfs_model_metrics(s->model, &metrics, err);
 	if (r < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	/* Sums over contexts are kept for functions for which the format has no costs. */
@@ -290,7 +290,7 @@ static int make_rows(struct functions_part *part, struct summing *s)
 {
 	size_t n = s->identity->n;
 	uint32_t *order =
-		pmfs_order(s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
+		pmfs_order(NULL, s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
 	part->function = malloc((n + 1) * sizeof(*part->function));
 	part->row = malloc((n + 1) * sizeof(*part->row));
 	part->first = malloc((n + 1) * sizeof(*part->first));
@@ -343,7 +343,7 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 			"%zu functions with %u columns are more than %zu numbers", n, s->columns->n,
 			PM_LIMIT_CELLS);
 	s->n_contexts = calloc(n + 1, sizeof(*s->n_contexts));
-	s->cells = pmfs_cells_new(n * s->columns->n);
+	s->cells = pmfs_cells_new(NULL, n * s->columns->n);
 	if (!s->n_contexts || !s->cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
@@ -469,7 +469,7 @@ static int sum_up(struct pmfs_model *m, struct subtree *s, struct pm_error *err)
 	p->n = s->sums.n;
 	p->cells = s->sums.cells;
 	s->sums.cells = NULL;
-	p->order = pmfs_order(p->cells, p->n, f->columns->n, pmfs_order_column(f->columns));
+	p->order = pmfs_order(NULL, p->cells, p->n, f->columns->n, pmfs_order_column(f->columns));
 	return p->order ? 0 : pmfs_no_memory(err);
 }
 
@@ -523,7 +523,7 @@ static int add_context(void *self, uint32_t context, const pm_number *cells)
 static int order_rows(struct pmfs_flat_profile *t)
 {
 	const struct pmfs_functions *f = t->functions;
-	t->order = pmfs_order(t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
+	t->order = pmfs_order(NULL, t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
 	if (!t->order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n; i++)
@@ -544,7 +544,7 @@ int pmfs_thread_functions(
 		return pmfs_no_memory(err);
 	t->functions = f;
 	t->contexts = calloc((size_t)f->n + 1, sizeof(*t->contexts));
-	t->cells = pmfs_cells_new((size_t)f->n * f->columns->n);
+	t->cells = pmfs_cells_new(NULL, (size_t)f->n * f->columns->n);
 	r = t->contexts && t->cells ? pmfs_values_by_context(m, thread, add_context, t, err)
 				    : pmfs_no_memory(err);
 	if (r == 0 && order_rows(t) < 0)

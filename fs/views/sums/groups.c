@@ -87,7 +87,7 @@ int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_
 {
 	size_t height = pmfs_tree_height(g->tree);
 	uint32_t *rows = malloc((height + 1) * sizeof(*rows));
-	pm_number *cells = pmfs_cells_new(sums->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, sums->columns->n);
 	struct pmfs_share share;
 	int r = rows && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = g->first; r == 0 && i < g->end; i++) {

@@ -74,7 +74,7 @@ int pmfs_hotpath_by(struct pmfs_model *m, uint32_t column, struct pmfs_hot **ret
 	int r = pmfs_model_tree(m, &w.tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
-	w.cells = pmfs_cells_new(c->n);
+	w.cells = pmfs_cells_new(NULL, c->n);
 	if (!w.cells)
 		return pmfs_no_memory(err);
 	if (w.column != PM_NONE)

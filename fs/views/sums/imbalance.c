@@ -439,7 +439,7 @@ static int take_lots(void *self, uint32_t i, void *result)
 static int count_unfiltered(struct summing *s)
 {
 	uint32_t n = s->functions->columns->n;
-	pm_number *totals = pmfs_cells_new(n);
+	pm_number *totals = pmfs_cells_new(NULL, n);
 	uint8_t *has = calloc((size_t)n + 1, 1);
 	int r = totals && has ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < s->peers->n_threads; i++) {
@@ -555,7 +555,7 @@ static int find_candidates(struct candidates *c, struct pmfs_model *m, double le
 	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
 		(r = pmfs_categories(m, &categories, err)) < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < c->tree->n_contexts; i++) {
@@ -624,7 +624,7 @@ int pmfs_worst_imbalances(struct pmfs_model *m, double whole, bool waiting,
 	r = c.context && c.lost && c.told
 		? find_candidates(&c, m, whole / 100, waiting, ret->work, err)
 		: pmfs_no_memory(err);
-	uint32_t *order = r == 0 ? pmfs_order(c.lost, c.n, 1, 0) : NULL;
+	uint32_t *order = r == 0 ? pmfs_order(NULL, c.lost, c.n, 1, 0) : NULL;
 	if (order)
 		choose(&c, order, ret);
 	else if (r == 0)

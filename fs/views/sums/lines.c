@@ -145,7 +145,7 @@ static int note_share(struct making *w, uint32_t row, uint32_t function, double 
 static int choose_names(struct making *w)
 {
 	struct lines_part *part = w->part;
-	pm_number *most = pmfs_cells_new(part->sums.n);
+	pm_number *most = pmfs_cells_new(NULL, part->sums.n);
 	if (!most)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->n_shared; i++) {
@@ -294,7 +294,7 @@ static int lines_of_format(
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint64_t i = 0; i < native->n && r == 0; i++) {
@@ -342,7 +342,7 @@ static int sort_lines(struct lines_part *part)
 {
 	uint32_t n = part->sums.n;
 	const struct pmfs_columns *c = part->lines.columns;
-	part->order = pmfs_order(part->sums.cells, n, c->n, part->lines.column);
+	part->order = pmfs_order(NULL, part->sums.cells, n, c->n, part->lines.column);
 	part->by_place = malloc(((size_t)n + 1) * sizeof(*part->by_place));
 	if (!part->order || !part->by_place)
 		return -ENOMEM;

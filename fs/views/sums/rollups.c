@@ -197,7 +197,7 @@ static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 		r = add_statements(m, row_of_line, &rolling, u->sums.cells, err);
 	free(rolling.row_of_line);
 	if (r == 0) {
-		u->order = pmfs_order(
+		u->order = pmfs_order(NULL, 
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
 		r = u->order ? 0 : pmfs_no_memory(err);
 	}
@@ -266,7 +266,7 @@ static int inclusive_at_top(
 	*ret = 0;
 	if (r < 0 || c->first_incl == PM_NONE)
 		return r;
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
@@ -295,7 +295,7 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
 	uint32_t nothing = pm_tree_find(tree, 0);
 	if (r < 0 || nothing == PM_NONE || own == PM_NONE)
 		return r;
-	pm_number *cells = pmfs_cells_new(s->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
 	r = cells ? pmfs_run_cells(m, nothing, true, cells, err) : pmfs_no_memory(err);
 	if (r == 0 && !isnan(cells[own]))
 		s->busy -= cells[own];
@@ -307,7 +307,7 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
 
 static int order_rows(struct pmfs_category_sums *s)
 {
-	uint32_t *order = pmfs_order(
+	uint32_t *order = pmfs_order(NULL, 
 		s->cells, PMFS_N_CATEGORIES, s->columns->n, pmfs_order_column(s->columns));
 	if (!order)
 		return -ENOMEM;

@@ -19,7 +19,7 @@ int pmfs_thread_categories_start(
 		(r = pmfs_categories(m, &t->of, err)) < 0)
 		return r;
 	t->outer = malloc((size_t)t->tree->n_contexts + 1);
-	t->cells = pmfs_cells_new(PMFS_N_CATEGORIES * (size_t)t->columns->n);
+	t->cells = pmfs_cells_new(NULL, PMFS_N_CATEGORIES * (size_t)t->columns->n);
 	if (!t->outer || !t->cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < t->tree->n_contexts; i++) {

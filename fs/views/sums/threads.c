@@ -321,7 +321,7 @@ static bool has_lone_columns(const struct pmfs_columns *c)
 static int look_at_totals(struct looking *l, struct pm_error *err)
 {
 	uint32_t n = l->columns->n;
-	pm_number *cells = pmfs_cells_new(n);
+	pm_number *cells = pmfs_cells_new(NULL, n);
 	int r = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t t = 0; r == 0 && t < l->threads->n; t++) {
 		struct pm_error why = {.code = 0};

@@ -250,7 +250,7 @@ static int sum_of_tops(
 {
 	const struct pm_tree *tree;
 	int r = pmfs_model_tree(m, &tree, err);
-	pm_number *cells = pmfs_cells_new(w->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, w->columns->n);
 	if (r == 0 && !cells)
 		r = pmfs_no_memory(err);
 	*ret = 0;

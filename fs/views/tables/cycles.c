@@ -31,7 +31,7 @@ static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (r < 0 || !c || rows->at >= c->n)
 		return r;
 	uint32_t cycle = (uint32_t)rows->at++;
-	pm_number *sums = pmfs_cells_new(f->columns->n);
+	pm_number *sums = pmfs_cells_new(NULL, f->columns->n);
 	if (!sums)
 		return pmfs_no_memory(err);
 	/* Inclusive costs of members are unknown: the cycle has its own. */

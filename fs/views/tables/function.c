@@ -24,7 +24,7 @@ static int add_recursion(struct pmfs_model *m, const struct pmfs_functions *f, u
 	const uint32_t *contexts = f->contexts + f->first[row];
 	uint32_t *ends = malloc(((size_t)n + 1) * sizeof(*ends));
 	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	pm_number *cells = pmfs_cells_new(f->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, f->columns->n);
 	double below = 0;
 	int r = ends && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {

@@ -69,8 +69,8 @@ static int rows_start(struct pm_rows *rows, struct pm_error *err)
 	uint32_t n = all->peers->n_ranks;
 	all->order = malloc(((size_t)n + 1) * sizeof(*all->order));
 	all->threads = calloc((size_t)n + 1, sizeof(*all->threads));
-	all->cells = pmfs_cells_new((size_t)n * all->columns->n);
-	pm_number *cells = pmfs_cells_new(all->columns->n);
+	all->cells = pmfs_cells_new(NULL, (size_t)n * all->columns->n);
+	pm_number *cells = pmfs_cells_new(NULL, all->columns->n);
 	if (!all->order || !all->threads || !all->cells || !cells) {
 		free(cells);
 		return pmfs_no_memory(err);

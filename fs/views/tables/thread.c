@@ -86,7 +86,7 @@ static int find_nested(
 	int r = 0;
 	if (p->columns->n_self == 0)
 		return 0;
-	p->own = pmfs_cells_new(p->columns->n_self);
+	p->own = pmfs_cells_new(NULL, p->columns->n_self);
 	if (!p->own)
 		return pmfs_no_memory(err);
 	pmfs_values_start(&values, m, of, 0);
@@ -127,7 +127,7 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 	if (r < 0 || (r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
 		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
-	if (p->columns->n_derived > 0 && !(p->numbers = pmfs_cells_new(p->columns->n)))
+	if (p->columns->n_derived > 0 && !(p->numbers = pmfs_cells_new(NULL, p->columns->n)))
 		return pmfs_no_memory(err);
 	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
 	r = find_nested(p, m, of, err);

@@ -54,7 +54,8 @@ static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
 	t->idles = t->costs.nothing != 0;
 	if (r < 0)
 		return r == -ENOMEM ? pmfs_no_memory(err) : 0;
-	uint32_t *order = pmfs_order(t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
+	uint32_t *order =
+		pmfs_order(NULL, t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
 	if (!order)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {

@@ -372,7 +372,7 @@ static double gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals 
 static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint32_t column,
 	const char *what, double whole, struct pm_error *err)
 {
-	uint32_t *order = pmfs_order(f->cells, f->n, f->columns->n, column);
+	uint32_t *order = pmfs_order(NULL, f->cells, f->n, f->columns->n, column);
 	if (!order)
 		return pm_error_plain(err, -ENOMEM);
 	pm_text_printf(out, "\n%s by %s (total ", what, f->columns->columns[column].name);
@@ -646,7 +646,7 @@ static int measure(struct usage *u, struct pmfs_model *m, double ns, struct pm_e
 		return r;
 	uint32_t leading = pmfs_leading_column(c), gpu = gpu_column(c, PM_ROLE_INCLUSIVE);
 	uint32_t columns[N_SORTS] = {leading, gpu == PM_NONE ? leading : gpu};
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
@@ -1027,7 +1027,7 @@ static int add_thread_totals(
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(c->n);
+	pm_number *cells = pmfs_cells_new(NULL, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	r = pmfs_thread_totals(m, thread, cells, err);
