@@ -63,29 +63,44 @@ struct building {
 	struct pm_part *part;
 	const struct pm_part_type *type;
 	void *owner;
+	struct pm_error *err;
 };
+
+static void build_in_arena(void *context)
+{
+	const struct building *b = context;
+	struct pm_arena *a = &b->part->arena;
+	void *thing = pm_arena_alloc(a, b->type->size);
+	b->type->build(a, b->owner, thing, b->err);
+	b->part->built = thing;
+}
 
 static int build(void *context, struct pm_error *err)
 {
-	const struct building *b = context;
-	void *thing = calloc(1, b->type->size);
-	int r = thing ? b->type->fill(b->owner, thing, err) : -ENOMEM;
+	struct building *b = context;
+	void *thing = b->type->build ? NULL : calloc(1, b->type->size);
+	b->err = err;
+	int r = b->type->build ? pm_build(&b->part->arena, build_in_arena, b)
+		: thing        ? b->type->fill(b->owner, thing, err)
+			       : -ENOMEM;
 	if (r < 0) {
 		if (thing)
 			b->type->done(thing);
 		free(thing);
+		pm_arena_done(&b->part->arena);
 		return pm_error_set(
 			err, r, b->type->file, PM_NO_OFFSET, "no memory for %s", b->type->what);
 	}
 	b->part->type = b->type;
-	b->part->built = thing;
+	if (thing)
+		b->part->built = thing;
 	return 0;
 }
 
 int pm_part_build(
 	struct pm_part *part, const struct pm_part_type *type, void *owner, struct pm_error *err)
 {
-	struct building b = {part, type, owner};
+	struct building b = {part, type, owner, NULL};
 	return pm_lazy_get(&part->lazy, build, &b, err);
 }
 
@@ -104,7 +119,10 @@ void pm_part_done(struct pm_part *part)
 {
 	if (!part->built)
 		return;
-	part->type->done(part->built);
-	free(part->built);
+	if (!part->type->build) {
+		part->type->done(part->built);
+		free(part->built);
+	}
+	pm_arena_done(&part->arena);
 	part->built = NULL;
 }

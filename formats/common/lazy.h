@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "formats/common/arena.h"
 #include "formats/common/work.h"
 #include "profmount/error.h"
 
@@ -42,12 +43,16 @@ struct pm_part_type {
 	void (*done)(void *part);
 	const char *file; /* for errors, or NULL */
 	const char *what; /* there was no memory for: the context tree */
+	/* In place of `fill` and `done`: fills it in, in its arena, as a build of that (arena.h).
+	 */
+	void (*build)(struct pm_arena *a, void *owner, void *part, struct pm_error *err);
 };
 
 struct pm_part {
 	struct pm_lazy lazy;
 	const struct pm_part_type *type; /* NULL: not built */
 	void *built;
+	struct pm_arena arena;
 };
 
 /*

@@ -19,12 +19,16 @@ int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
 {
 	size_t n_columns = s->columns->n;
 	size_t n = n_columns ? n_columns : 1;
+	struct pm_arena *a = s->arena;
 	if (s->n >= PM_LIMIT_ITEMS ||
-		pm_list_room(&s->cells, s->n, &s->room_cells, n * sizeof(*s->cells)) < 0 ||
+		pm_list_room_in(a, &s->cells, s->n, &s->room_cells, n * sizeof(*s->cells)) < 0 ||
 		(s->to_be_tidied &&
-			pm_list_room(&s->taken, s->n, &s->room_taken, n * sizeof(*s->taken)) < 0) ||
-		pm_list_room(&s->until, s->n, &s->room_until, sizeof(*s->until)) < 0)
+			pm_list_room_in(a, &s->taken, s->n, &s->room_taken, n * sizeof(*s->taken)) <
+				0) ||
+		pm_list_room_in(a, &s->until, s->n, &s->room_until, sizeof(*s->until)) < 0) {
+		pm_arena_failed(a);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < n_columns; i++) {
 		s->cells[s->n * n_columns + i] = NAN;
 		if (s->taken)
@@ -44,9 +48,9 @@ void pmfs_sums_tidy(struct pmfs_sums *s)
 
 void pmfs_sums_done(struct pmfs_sums *s)
 {
-	free(s->cells);
-	free(s->taken);
-	free(s->until);
+	pm_arena_free(s->arena, s->cells);
+	pm_arena_free(s->arena, s->taken);
+	pm_arena_free(s->arena, s->until);
 }
 
 uint32_t pmfs_tree_height(const struct pm_tree *tree)

@@ -34,6 +34,7 @@ void pmfs_add_cells(
  * zeroed.
  */
 struct pmfs_sums {
+	struct pm_arena *arena; /* of the build that it is made in; NULL: pmfs_sums_done frees it */
 	const struct pmfs_columns *columns;
 	bool to_be_tidied; /* see pmfs_sums_tidy */
 	uint32_t n;
@@ -43,7 +44,7 @@ struct pmfs_sums {
 	size_t room_cells, room_taken, room_until;
 };
 
-/* Adds a row without values. */
+/* Adds a row without values. 0 or -ENOMEM; in a build 0. */
 int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret);
 
 /* Sets cells to 0 in which only rounding errors remain after adding and subtracting. */

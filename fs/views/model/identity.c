@@ -8,12 +8,11 @@
  */
 #include "fs/views/model/identity.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
@@ -22,7 +21,6 @@ struct identity_part {
 	struct pmfs_function *functions;
 	uint32_t *same, *of;
 	size_t room;
-	struct pm_arena names; /* of addresses */
 };
 
 /* The key by which functions are identical. */
@@ -34,30 +32,21 @@ struct key {
 enum looks { UNSEEN, PLAIN, COMPOSED };
 
 struct building {
+	struct pm_arena *a, *scratch; /* of the part; while it is built */
 	struct identity_part *part;
 	const struct pm_tree *tree;
 	struct pm_strtab keys;     /* of struct key */
 	uint32_t *function_of_key; /* by index in keys */
 	size_t room_keys;
 	struct pm_strtab
-		composed;      /* names made here, and texts of the tree that could equal them */
-	struct pm_arena arena; /* of keys */
-	uint32_t *of_frame;    /* frame → the function it makes by itself, or PM_NONE */
-	uint8_t *looks;        /* by text of the tree: enum looks */
-	uint32_t unknown;      /* function of contexts without one; PM_NONE: all have one */
-	struct pm_text scratch;
+		composed;   /* names made here, and texts of the tree that could equal them */
+	uint32_t *of_frame; /* frame → the function it makes by itself, or PM_NONE */
+	uint8_t *looks;     /* by text of the tree: enum looks */
+	uint32_t unknown;   /* function of contexts without one; PM_NONE: all have one */
+	struct pm_text text;
 };
 
 static const char unknown_name[] = "(unknown)";
-
-static void identity_done(void *p)
-{
-	struct identity_part *part = p;
-	free(part->functions);
-	free(part->same);
-	free(part->of);
-	pm_arena_done(&part->names);
-}
 
 /* ---- functions ---- */
 
@@ -77,41 +66,35 @@ static uint32_t name_key(struct building *b, struct pm_bytes name, uint32_t text
 		b->looks[text] = could_be_ours(name) ? COMPOSED : PLAIN;
 	if (text != 0 && b->looks[text] == PLAIN)
 		return text;
-	b->composed.arena = text != 0 ? NULL : &b->arena;
-	uint32_t composed = pm_strtab_add_lasting(&b->composed, name);
-	return composed == PM_NONE ? PM_NONE : ~composed - 1;
+	b->composed.arena = text != 0 ? NULL : b->scratch;
+	return ~pm_strtab_add_lasting(&b->composed, name) - 1;
 }
 
-static int put_function(struct building *b, const struct pmfs_function *function)
+static void put_function(struct building *b, const struct pmfs_function *function)
 {
 	struct identity_part *part = b->part;
 	struct pmfs_identity *id = &part->identity;
-	if (id->n >= PMFS_OF_NESTED - 1 ||
-		pm_list_room(&part->functions, id->n, &part->room, sizeof(*function)) < 0)
-		return -ENOMEM;
+	pm_build_check(b->a, id->n < PMFS_OF_NESTED - 1 ? 0 : -ENOMEM);
+	pm_list_grow(b->a, &part->functions, id->n, &part->room, sizeof(*function));
 	part->functions[id->n++] = *function;
-	return 0;
 }
 
-/* The function with that key; PM_NONE, to be filled in, if it is new. NULL if out of memory. */
+/* The function with that key; PM_NONE, to be filled in, if it is new. */
 static uint32_t *find_key(struct building *b, const struct key *key)
 {
 	uint32_t known = b->keys.n;
 	struct pm_bytes bytes = {(const uint8_t *)key, sizeof(*key)};
 	uint32_t at = pm_strtab_add(&b->keys, bytes);
-	if (at == PM_NONE)
-		return NULL;
 	if (at == known) {
-		if (pm_list_room(&b->function_of_key, at, &b->room_keys,
-			    sizeof(*b->function_of_key)) < 0)
-			return NULL;
+		pm_list_grow(b->scratch, &b->function_of_key, at, &b->room_keys,
+			sizeof(*b->function_of_key));
 		b->function_of_key[at] = PM_NONE;
 	}
 	return &b->function_of_key[at];
 }
 
 /* The tree's function i: of identical ones the first is used, which has the lowest number. */
-static int add_function(struct building *b, uint32_t i)
+static void add_function(struct building *b, uint32_t i)
 {
 	const struct pm_function *stored = &b->tree->functions[i];
 	struct pm_bytes name = b->tree->texts[stored->name];
@@ -125,23 +108,13 @@ static int add_function(struct building *b, uint32_t i)
 	};
 	struct key key = {name_key(b, function.name, stored->name), function.module, function.file,
 		function.line};
-	uint32_t *known = key.name == PM_NONE ? NULL : find_key(b, &key);
-	if (!known || put_function(b, &function) < 0)
-		return -ENOMEM;
+	uint32_t *known = find_key(b, &key);
+	put_function(b, &function);
 	if (*known == PM_NONE)
 		*known = i;
 	else if (function.id < b->part->functions[*known].id)
 		b->part->functions[*known] = function;
 	b->part->same[i] = *known;
-	return 0;
-}
-
-static int add_functions(struct building *b)
-{
-	for (uint32_t i = 0; i < b->tree->n_functions; i++)
-		if (add_function(b, i) < 0)
-			return -ENOMEM;
-	return 0;
 }
 
 /* Numbers continue after the database's own. */
@@ -153,12 +126,12 @@ static uint32_t next_id(const struct building *b)
 }
 
 /* The function of a frame for which the source has none. */
-static int make_function(struct building *b, const struct pm_frame *frame, uint32_t *ret)
+static uint32_t make_function(struct building *b, const struct pm_frame *frame)
 {
 	bool is_address = frame->kind == PM_KIND_INSTRUCTION;
-	pm_text_clear(&b->scratch);
+	pm_text_clear(&b->text);
 	struct pmfs_function function = {
-		.name = pmfs_frame_name(b->tree, frame, &b->scratch),
+		.name = pmfs_frame_name(b->tree, frame, &b->text),
 		.file = is_address ? 0 : frame->file,
 		.module = frame->module,
 		.line = is_address ? 0 : frame->line,
@@ -166,24 +139,18 @@ static int make_function(struct building *b, const struct pm_frame *frame, uint3
 		.offset = frame->offset,
 		.is_address = is_address,
 	};
-	if (b->scratch.failed)
-		return -ENOMEM;
 	if (function.name.len == 0)
 		function.name = pm_bytes_of(unknown_name);
 	struct key key = {name_key(b, function.name, frame->name), function.module, function.file,
 		function.line};
-	uint32_t *known = key.name == PM_NONE ? NULL : find_key(b, &key);
-	if (!known)
-		return -ENOMEM;
+	uint32_t *known = find_key(b, &key);
 	if (*known == PM_NONE) {
-		if (b->scratch.len > 0)
-			function.name = pm_arena_copy(&b->part->names, function.name);
-		if (!function.name.p || put_function(b, &function) < 0)
-			return -ENOMEM;
+		if (b->text.len > 0)
+			function.name = pm_arena_copy(b->a, function.name);
+		put_function(b, &function);
 		*known = b->part->identity.n - 1;
 	}
-	*ret = *known;
-	return 0;
+	return *known;
 }
 
 /* ---- contexts ---- */
@@ -193,17 +160,14 @@ static uint32_t function_in(uint32_t of)
 	return of & ~PMFS_OF_FLAGS;
 }
 
-static int function_of_frame(struct building *b, uint32_t frame, uint32_t *ret)
+static uint32_t function_of_frame(struct building *b, uint32_t frame)
 {
 	const struct pm_frame *f = &b->tree->frames[frame];
-	int r = 0;
 	if (f->function != PM_NONE)
-		*ret = b->part->same[f->function];
-	else if (b->of_frame[frame] != PM_NONE)
-		*ret = b->of_frame[frame];
-	else if ((r = make_function(b, f, &b->of_frame[frame])) == 0)
-		*ret = b->of_frame[frame];
-	return r;
+		return b->part->same[f->function];
+	if (b->of_frame[frame] == PM_NONE)
+		b->of_frame[frame] = make_function(b, f);
+	return b->of_frame[frame];
 }
 
 /* Code of the function above it: nested in it, or right below it, where no call can be made from.
@@ -241,7 +205,7 @@ static bool is_in_none(const struct pm_frame *frame)
 		frame->kind == PM_KIND_LINE;
 }
 
-static int place_contexts(struct building *b)
+static void place_contexts(struct building *b)
 {
 	enum { BETWEEN_QUESTIONS = 1 << 14 };
 	static const struct pm_frame nothing = {.function = PM_NONE};
@@ -250,73 +214,62 @@ static int place_contexts(struct building *b)
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, i);
 		uint32_t parent = tree->parent[i];
-		int r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM : 0;
-		if (r < 0)
-			return r;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(b->a);
 		if (is_part(b, frame, parent)) {
 			of[i] = function_in(of[parent]);
 		} else if (is_in_none(frame)) {
 			if (b->unknown == PM_NONE)
-				r = make_function(b, &nothing, &b->unknown);
+				b->unknown = make_function(b, &nothing);
 			of[i] = b->unknown;
 		} else {
-			r = function_of_frame(b, tree->frame[i], &of[i]);
-			of[i] |= PMFS_OF_CALL;
+			of[i] = function_of_frame(b, tree->frame[i]) | PMFS_OF_CALL;
 		}
-		if (r < 0)
-			return r;
 		of[i] |= parent != PM_NONE && frame->nested ? PMFS_OF_NESTED : 0;
 	}
-	return 0;
 }
 
 /* ---- costs outside functions ---- */
 
-static int has_own_cost(
-	struct pmfs_model *m, uint32_t context, pm_number *cells, bool *ret, struct pm_error *err)
+static bool has_own_cost(const struct pmfs_columns *c, const pm_number *cells)
 {
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	*ret = false;
-	if (r < 0 || (r = pmfs_run_cells(m, context, true, cells, err)) < 0)
-		return r;
+	bool has = false;
 	for (uint32_t i = 0; i < c->n; i++)
-		*ret |= c->columns[i].role == PM_ROLE_EXCLUSIVE && !isnan(cells[i]) &&
-			cells[i] != 0;
-	return 0;
+		has |= c->columns[i].role == PM_ROLE_EXCLUSIVE && !isnan(cells[i]) && cells[i] != 0;
+	return has;
 }
 
 /*
  * If an entry or its parts have exclusive cost, the entry is an instance of `(unknown)`. Goes
  * backwards, so that parts are known before their context; PMFS_OF_OUTER marks them meanwhile.
  */
-static int find_unknown_calls(
-	struct pmfs_model *m, struct building *b, pm_number *cells, struct pm_error *err)
+static void find_unknown_calls(struct pmfs_model *m, struct building *b,
+	const struct pmfs_columns *c, struct pm_error *err)
 {
 	uint32_t *of = b->part->of;
+	pm_number *cells = pmfs_cells_new(b->scratch, c->n);
 	for (uint32_t i = b->tree->n_contexts; i-- > 0;) {
 		uint32_t parent = b->tree->parent[i];
 		if (function_in(of[i]) != b->unknown || of[i] & PMFS_OF_CALL)
 			continue;
 		bool has_own = of[i] & PMFS_OF_OUTER;
-		int r = has_own ? 0 : has_own_cost(m, i, cells, &has_own, err);
-		if (r < 0)
-			return r;
+		if (!has_own) {
+			pm_build_check(b->a, pmfs_run_cells(m, i, true, cells, err));
+			has_own = has_own_cost(c, cells);
+		}
 		of[i] &= ~PMFS_OF_OUTER;
 		if (has_own && is_part(b, pm_tree_frame(b->tree, i), parent))
 			of[parent] |= of[parent] & PMFS_OF_CALL ? 0 : PMFS_OF_OUTER;
 		else if (has_own)
 			of[i] |= PMFS_OF_CALL;
 	}
-	return 0;
 }
 
-static int find_outer(struct building *b)
+static void find_outer(struct building *b)
 {
-	uint32_t *until = calloc((size_t)b->part->identity.n + 1, sizeof(*until));
+	uint32_t *until =
+		pm_arena_array(b->scratch, (size_t)b->part->identity.n + 1, sizeof(*until));
 	uint32_t *of = b->part->of;
-	if (!until)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < b->tree->n_contexts; i++) {
 		uint32_t function = function_in(of[i]);
 		if (!(of[i] & PMFS_OF_CALL) || i < until[function])
@@ -324,65 +277,45 @@ static int find_outer(struct building *b)
 		until[function] = b->tree->end[i];
 		of[i] |= PMFS_OF_OUTER;
 	}
-	free(until);
-	return 0;
 }
 
-/* ---- the part ---- */
-
-static int build_all(struct pmfs_model *m, struct building *b, struct pm_error *err)
+static void build_identity(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
-	const struct pmfs_columns *c;
-	size_t n_frames = b->tree->n_frames;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0)
-		return r;
-	b->of_frame = malloc((n_frames + 1) * sizeof(*b->of_frame));
-	b->part->same = malloc(((size_t)b->tree->n_functions + 1) * sizeof(uint32_t));
-	b->part->of = malloc(((size_t)b->tree->n_contexts + 1) * sizeof(uint32_t));
-	b->looks = calloc((size_t)b->tree->n_texts + 1, sizeof(*b->looks));
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (b->of_frame)
-		memset(b->of_frame, 0xff, n_frames * sizeof(*b->of_frame)); /* PM_NONE */
-	if (!b->of_frame || !b->part->same || !b->part->of || !b->looks || !cells ||
-		add_functions(b) < 0 || place_contexts(b) < 0)
-		r = pmfs_no_memory(err);
-	if (r == 0 && b->unknown != PM_NONE)
-		r = find_unknown_calls(m, b, cells, err);
-	if (r == 0 && find_outer(b) < 0)
-		r = pmfs_no_memory(err);
-	free(cells);
-	return r;
-}
-
-static int identity_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
 	struct identity_part *part = p;
-	struct building b = {.part = part, .unknown = PM_NONE};
-	int r = pmfs_model_tree(m, &b.tree, err);
-	if (r < 0)
-		return r;
-	b.keys.arena = &b.arena;
-	r = build_all(m, &b, err);
-	pm_strtab_done(&b.keys);
-	pm_strtab_done(&b.composed);
-	pm_arena_done(&b.arena);
-	pm_text_done(&b.scratch);
-	free(b.function_of_key);
-	free(b.of_frame);
-	free(b.looks);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct building b = {.a = a,
+		.scratch = scratch,
+		.part = part,
+		.keys = pm_strtab_in(scratch),
+		.composed = pm_strtab_in(scratch),
+		.unknown = PM_NONE,
+		.text.arena = scratch};
+	const struct pmfs_columns *c;
+	pm_build_check(a, pmfs_model_tree(m, &b.tree, err));
+	pm_build_check(a, pmfs_model_columns(m, &c, err));
+	size_t n_frames = b.tree->n_frames, n_functions = b.tree->n_functions;
+	b.of_frame = pm_arena_array(scratch, n_frames + 1, sizeof(*b.of_frame));
+	b.looks = pm_arena_array(scratch, (size_t)b.tree->n_texts + 1, sizeof(*b.looks));
+	memset(b.of_frame, 0xff, n_frames * sizeof(*b.of_frame)); /* PM_NONE */
+	part->same = pm_arena_array(a, n_functions + 1, sizeof(*part->same));
+	part->of = pm_arena_array(a, (size_t)b.tree->n_contexts + 1, sizeof(*part->of));
+	for (uint32_t i = 0; i < n_functions; i++)
+		add_function(&b, i);
+	place_contexts(&b);
+	if (b.unknown != PM_NONE)
+		find_unknown_calls(m, &b, c, err);
+	find_outer(&b);
+	pm_arena_done(scratch);
 	part->identity.functions = part->functions;
 	part->identity.same = part->same;
 	part->identity.of = part->of;
 	part->identity.tree = b.tree;
 	part->identity.unknown = b.unknown;
-	return r;
 }
 
 int pmfs_identity(struct pmfs_model *m, const struct pmfs_identity **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct identity_part), identity_fill,
-		identity_done, .what = "the functions"};
+	static const struct pm_part_type type = {
+		sizeof(struct identity_part), .what = "the functions", .build = build_identity};
 	return pmfs_model_part(m, PMFS_PART_IDENTITY, &type, ret, err);
 }

@@ -5,8 +5,6 @@
  */
 #include "fs/views/sums/callers.h"
 
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "fs/views/model/parts.h"
@@ -17,7 +15,6 @@ struct calls_part {
 	struct pmfs_sums sums;
 	struct pmfs_call_edge *rows;
 	size_t room;
-	uint32_t *order, *by_caller, *caller_first, *by_callee, *callee_first;
 };
 
 /* An edge has four numbers, but keys of the map have two, so pairs and sites are numbered first. */
@@ -27,40 +24,26 @@ struct finder {
 	struct pm_map edges; /* pair, site → row */
 };
 
-static void calls_done(void *p)
+static uint32_t number_of(struct pm_map *map, uint32_t a, uint32_t b, bool *fresh)
 {
-	struct calls_part *part = p;
-	pmfs_sums_done(&part->sums);
-	free(part->rows);
-	free(part->order);
-	free(part->by_caller);
-	free(part->caller_first);
-	free(part->by_callee);
-	free(part->callee_first);
-}
-
-static uint32_t *number_of(struct pm_map *map, uint32_t a, uint32_t b, bool *fresh)
-{
-	return pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, fresh);
+	return *pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, fresh);
 }
 
 /* The row of an edge, new or known. */
-static int find_row(
-	struct calls_part *part, struct finder *f, const struct pmfs_call_edge *call, uint32_t *ret)
+static uint32_t find_row(
+	struct calls_part *part, struct finder *f, const struct pmfs_call_edge *call)
 {
 	bool fresh;
-	uint32_t *pair = number_of(&f->pairs, call->caller, call->callee, &fresh);
-	uint32_t *site = number_of(&f->sites, call->file, call->line, &fresh);
-	uint32_t *row = pair && site ? number_of(&f->edges, *pair, *site, &fresh) : NULL;
-	if (!row)
-		return -ENOMEM;
-	*ret = *row;
-	if (!fresh)
-		return 0;
-	if (pm_list_room(&part->rows, part->sums.n, &part->room, sizeof(*part->rows)) < 0)
-		return -ENOMEM;
-	part->rows[part->sums.n] = *call;
-	return pmfs_sums_row(&part->sums, ret);
+	uint32_t pair = number_of(&f->pairs, call->caller, call->callee, &fresh);
+	uint32_t site = number_of(&f->sites, call->file, call->line, &fresh);
+	uint32_t row = number_of(&f->edges, pair, site, &fresh);
+	if (fresh) {
+		pm_list_grow(part->sums.arena, &part->rows, part->sums.n, &part->room,
+			sizeof(*part->rows));
+		part->rows[part->sums.n] = *call;
+		pmfs_sums_row(&part->sums, &row);
+	}
+	return row;
 }
 
 /* ---- from the contexts ---- */
@@ -118,19 +101,8 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 		return 0;
 	share->counts = true;
 	share->outer = pmfs_is_outer(w->part->calls.identity, context);
-	return find_row(w->part, &w->finder, &call, &share->row);
-}
-
-static int sum_calls(struct pmfs_model *m, struct walk *w, struct pm_error *err)
-{
-	const struct pm_tree *tree = w->part->calls.tree;
-	struct pmfs_grouping g = {
-		.model = m, .tree = tree, .end = tree->n_contexts, .place = place, .self = w};
-	int r = pmfs_group(&g, &w->part->sums, err);
-	pm_map_done(&w->finder.pairs);
-	pm_map_done(&w->finder.sites);
-	pm_map_done(&w->finder.edges);
-	return r;
+	share->row = find_row(w->part, &w->finder, &call);
+	return 0;
 }
 
 /* Calls are counted if there is a column for them. */
@@ -146,79 +118,60 @@ static void take_counts(struct calls_part *part)
 	}
 }
 
-static int calls_of_contexts(struct pmfs_model *m, struct calls_part *part, struct pm_error *err)
+static void calls_of_contexts(struct pm_arena *scratch, struct pmfs_model *m,
+	struct calls_part *part, const struct finder *finder, struct pm_error *err)
 {
-	size_t height = (size_t)pmfs_tree_height(part->calls.tree) + 1;
-	struct walk w = {.part = part};
-	w.path.function = malloc(height * sizeof(uint32_t));
-	w.path.site = malloc(height * sizeof(uint32_t));
-	int r = w.path.function && w.path.site ? sum_calls(m, &w, err) : pmfs_no_memory(err);
-	free(w.path.function);
-	free(w.path.site);
+	const struct pm_tree *tree = part->calls.tree;
+	size_t height = (size_t)pmfs_tree_height(tree) + 1;
+	struct walk w = {.part = part,
+		.finder = *finder,
+		.path = {pm_arena_array(scratch, height, sizeof(uint32_t)),
+			pm_arena_array(scratch, height, sizeof(uint32_t))}};
+	struct pmfs_grouping g = {
+		.model = m, .tree = tree, .end = tree->n_contexts, .place = place, .self = &w};
+	pm_build_check(scratch, pmfs_group(&g, &part->sums, err));
 	take_counts(part);
-	return r;
 }
 
 /* ---- from the format ---- */
 
-/* Adds a row of the format; rows of identical functions are merged, too. */
-static int add_native(struct calls_part *part, struct finder *finder, const struct pm_edge *e,
-	const pm_number *cells)
-{
-	const struct pmfs_identity *id = part->calls.identity;
-	struct pmfs_call_edge call = {.caller = pmfs_same_function(id, e->caller),
-		.callee = pmfs_same_function(id, e->callee),
-		.file = e->file,
-		.line = e->line};
-	uint32_t row;
-	if (find_row(part, finder, &call, &row) < 0)
-		return -ENOMEM;
-	part->rows[row].calls += e->calls;
-	pmfs_add_cells(part->calls.columns, part->sums.cells + (size_t)row * part->calls.columns->n,
-		cells, true);
-	return 0;
-}
-
-static int calls_of_format(struct pmfs_model *m, const struct pm_edges *edges,
-	struct calls_part *part, struct pm_error *err)
+/* Rows of identical functions are merged, too. */
+static void calls_of_format(struct pm_arena *scratch, struct pmfs_model *m,
+	const struct pm_edges *edges, struct calls_part *part, struct finder *finder,
+	struct pm_error *err)
 {
 	const struct pmfs_columns *c = part->calls.columns;
+	const struct pmfs_identity *id = part->calls.identity;
 	const struct pm_metrics *metrics;
-	struct finder finder = {.pairs = {.n = 0}};
-	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint64_t i = 0; r == 0 && i < edges->n; i++) {
+	pm_build_check(scratch, pmfs_model_metrics(m, &metrics, err));
+	pm_number *cells = pmfs_cells_new(scratch, c->n);
+	for (uint64_t i = 0; i < edges->n; i++) {
+		const struct pm_edge *e = &edges->edges[i];
+		struct pmfs_call_edge call = {.caller = pmfs_same_function(id, e->caller),
+			.callee = pmfs_same_function(id, e->callee),
+			.file = e->file,
+			.line = e->line};
+		uint32_t row = find_row(part, finder, &call);
 		pmfs_native_cells(c, metrics, edges->values + i * metrics->n, cells);
-		if (add_native(part, &finder, &edges->edges[i], cells) < 0)
-			r = pmfs_no_memory(err);
+		part->rows[row].calls += e->calls;
+		pmfs_add_cells(c, part->sums.cells + (size_t)row * c->n, cells, true);
 	}
 	/* The number that the table shows, for what is computed of its rows. */
 	for (uint32_t i = 0; c->calls != PM_NONE && i < part->sums.n; i++)
 		part->sums.cells[(size_t)i * c->n + c->calls] = (double)part->rows[i].calls;
-	pm_map_done(&finder.pairs);
-	pm_map_done(&finder.sites);
-	pm_map_done(&finder.edges);
-	free(cells);
-	return r;
 }
 
 /* ---- the part ---- */
 
 /* The calls of each function, as its caller or as its callee, in the order of callers.csv. */
-static int list_calls(
-	const struct calls_part *part, bool callee, uint32_t **ret_list, uint32_t **ret_first)
+static void list_calls(struct pm_arena *a, const struct calls_part *part, bool callee,
+	const uint32_t **ret_list, const uint32_t **ret_first)
 {
 	uint32_t n = part->sums.n, n_functions = part->calls.identity->n;
-	uint32_t *list = malloc(((size_t)n + 1) * sizeof(*list));
-	uint32_t *first = calloc((size_t)n_functions + 2, sizeof(*first));
+	uint32_t *list = pm_arena_array(a, (size_t)n + 1, sizeof(*list));
+	uint32_t *first = pm_arena_array(a, (size_t)n_functions + 2, sizeof(*first));
 	*ret_list = list;
 	*ret_first = first;
-	if (!list || !first)
-		return -ENOMEM;
 	/*
 	 * first[f + 1] is first the number of f's calls, then the position of the next one, then
 	 * the end of f.
@@ -231,59 +184,44 @@ static int list_calls(
 	for (uint32_t f = 2; f <= n_functions; f++)
 		first[f] += first[f - 1];
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pmfs_call_edge *call = &part->rows[part->order[i]];
+		const struct pmfs_call_edge *call = &part->rows[part->calls.order[i]];
 		uint32_t f = callee ? call->callee : call->caller;
 		if (f != PM_NONE)
-			list[first[f + 1]++] = part->order[i];
+			list[first[f + 1]++] = part->calls.order[i];
 	}
-	return 0;
 }
 
-static int sort_calls(struct calls_part *part)
-{
-	const struct pmfs_columns *c = part->calls.columns;
-	uint32_t column = c->first_incl != PM_NONE ? c->first_incl : pmfs_order_column(c);
-	part->order = pmfs_order(NULL, part->sums.cells, part->sums.n, c->n, column);
-	if (!part->order || list_calls(part, false, &part->by_caller, &part->caller_first) < 0 ||
-		list_calls(part, true, &part->by_callee, &part->callee_first) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-static int calls_fill(void *owner, void *p, struct pm_error *err)
+static void build_calls(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
 	struct calls_part *part = p;
 	struct pmfs_calls *c = &part->calls;
-	int r = pmfs_identity(m, &c->identity, err);
-	if (r == 0)
-		r = pmfs_model_columns(m, &c->columns, err);
-	c->tree = r == 0 ? c->identity->tree : NULL;
-	part->sums.columns = c->columns;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct finder finder = {{.arena = scratch}, {.arena = scratch}, {.arena = scratch}};
 	const struct pm_flat *flat;
-	if (r == 0)
-		r = pmfs_model_flat(m, &flat, err);
-	if (r == 0)
-		r = flat->edges ? calls_of_format(m, flat->edges, part, err)
-				: calls_of_contexts(m, part, err);
-	if (r == 0 && sort_calls(part) < 0)
-		r = pmfs_no_memory(err);
-	if (r < 0)
-		return r;
+	pm_build_check(a, pmfs_identity(m, &c->identity, err));
+	pm_build_check(a, pmfs_model_columns(m, &c->columns, err));
+	pm_build_check(a, pmfs_model_flat(m, &flat, err));
+	c->tree = c->identity->tree;
+	part->sums = (struct pmfs_sums){.arena = a, .columns = c->columns};
+	if (flat->edges)
+		calls_of_format(scratch, m, flat->edges, part, &finder, err);
+	else
+		calls_of_contexts(scratch, m, part, &finder, err);
+	pm_arena_done(scratch);
 	c->n = part->sums.n;
 	c->calls = part->rows;
 	c->cells = part->sums.cells;
-	c->order = part->order;
-	c->by_caller = part->by_caller;
-	c->caller_first = part->caller_first;
-	c->by_callee = part->by_callee;
-	c->callee_first = part->callee_first;
-	return 0;
+	c->order = pmfs_order(a, c->cells, c->n, c->columns->n,
+		c->columns->first_incl != PM_NONE ? c->columns->first_incl
+						  : pmfs_order_column(c->columns));
+	list_calls(a, part, false, &c->by_caller, &c->caller_first);
+	list_calls(a, part, true, &c->by_callee, &c->callee_first);
 }
 
 int pmfs_calls(struct pmfs_model *m, const struct pmfs_calls **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct calls_part), calls_fill, calls_done, .what = "the calls"};
+		sizeof(struct calls_part), .what = "the calls", .build = build_calls};
 	return pmfs_model_part(m, PMFS_PART_CALLERS, &type, ret, err);
 }

@@ -7,12 +7,10 @@
  */
 #include "fs/views/sums/callgraph.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
@@ -22,6 +20,7 @@ enum { BETWEEN_QUESTIONS = 1 << 12 };
  * Growing arrays of functions and edges found so far, with the end of their last outermost subtree.
  */
 struct building {
+	struct pm_arena *a, *scratch; /* of the graph; while it is made */
 	const struct pmfs_stacks *stacks, *calls;
 	const struct pmfs_stacks *incl; /* of a tree of edges: inclusive costs; else NULL */
 	const struct pm_tree *tree;
@@ -34,7 +33,7 @@ struct building {
 	struct pm_map found; /* that number << 32 | module → function */
 	struct pm_map edges; /* caller << 32 | callee → edge */
 	uint32_t *function_end, *edge_end;
-	uint32_t n_named, n_edges;
+	uint32_t n_edges;
 	size_t room_functions, room_function_end, room_edge_end, room_costs;
 	struct pm_text raw, cleaned;
 };
@@ -45,8 +44,7 @@ static uint32_t add_text(struct building *b, struct pm_bytes text)
 {
 	pm_text_clear(&b->cleaned);
 	pm_text_tsv(&b->cleaned, text);
-	return b->cleaned.failed ? PM_NONE
-				 : pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
+	return pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
 }
 
 /* The same for a text of the tree: a long one shared by many frames is read once. */
@@ -57,59 +55,45 @@ static uint32_t add_text_of(struct building *b, uint32_t text)
 	return b->text_of[text];
 }
 
-/* The value of key a << 32 | b, `fresh` where it is new; NULL if out of memory. */
-static uint32_t *put(struct pm_map *map, uint32_t a, uint32_t b, uint32_t fresh, bool *ret_new)
+/* The value of key a << 32 | b, `fresh` where it is new. */
+static uint32_t put(struct pm_map *map, uint32_t a, uint32_t b, uint32_t fresh, bool *ret_new)
 {
-	return pm_map_put(map, (uint64_t)a << 32 | b, fresh, ret_new);
+	return *pm_map_put(map, (uint64_t)a << 32 | b, fresh, ret_new);
 }
 
-static int add_function(struct building *b, const struct pmfs_graph_function *function)
+static uint32_t find_function(struct building *b, const struct pm_frame *frame)
 {
 	struct pmfs_graph *g = b->graph;
-	if (pm_list_room(&g->functions, g->n_functions, &b->room_functions, sizeof(*g->functions)) <
-			0 ||
-		pm_list_room(&b->function_end, g->n_functions, &b->room_function_end,
-			sizeof(*b->function_end)) < 0)
-		return -ENOMEM;
-	b->function_end[g->n_functions] = 0;
-	g->functions[g->n_functions++] = *function;
-	return 0;
-}
-
-static int find_function(struct building *b, const struct pm_frame *frame, uint32_t *ret)
-{
-	struct pmfs_graph_function f = {.line = frame->line};
+	uint32_t n = g->n_functions;
 	bool is_new;
 	pm_text_clear(&b->raw);
-	f.name = frame->name ? add_text_of(b, frame->name)
-			     : add_text(b, pmfs_stacks_name(b->tree, frame, &b->raw));
-	f.file = add_text_of(b, frame->file);
-	f.module = add_text_of(b, frame->module);
-	if (b->raw.failed || f.name == PM_NONE || f.file == PM_NONE || f.module == PM_NONE)
-		return -ENOMEM;
-	uint32_t *named = put(&b->named, f.name, f.file, b->n_named, &is_new);
-	if (!named)
-		return -ENOMEM;
-	b->n_named += is_new;
-	uint32_t *found = put(&b->found, *named, f.module, b->graph->n_functions, &is_new);
-	if (!found || (is_new && add_function(b, &f) < 0))
-		return -ENOMEM;
-	*ret = *found;
-	return 0;
+	struct pmfs_graph_function f = {.name = frame->name
+			? add_text_of(b, frame->name)
+			: add_text(b, pmfs_stacks_name(b->tree, frame, &b->raw)),
+		.file = add_text_of(b, frame->file),
+		.module = add_text_of(b, frame->module),
+		.line = frame->line};
+	uint32_t named = put(&b->named, f.name, f.file, (uint32_t)b->named.n, &is_new);
+	uint32_t found = put(&b->found, named, f.module, n, &is_new);
+	if (is_new) {
+		pm_list_grow(b->a, &g->functions, n, &b->room_functions, sizeof(*g->functions));
+		pm_list_grow(b->scratch, &b->function_end, n, &b->room_function_end,
+			sizeof(*b->function_end));
+		b->function_end[n] = 0;
+		g->functions[g->n_functions++] = f;
+	}
+	return found;
 }
 
-static int find_functions(struct building *b)
+static void find_functions(struct building *b)
 {
 	for (uint32_t i = b->stacks->first; i < b->stacks->end; i++) {
 		uint32_t frame = b->tree->frame[i];
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
-		if (!pmfs_stacks_is_frame(b->stacks, i) || b->function_of[frame] != PM_NONE)
-			continue;
-		if (find_function(b, &b->tree->frames[frame], &b->function_of[frame]) < 0)
-			return -ENOMEM;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(b->a);
+		if (pmfs_stacks_is_frame(b->stacks, i) && b->function_of[frame] == PM_NONE)
+			b->function_of[frame] = find_function(b, &b->tree->frames[frame]);
 	}
-	return 0;
 }
 
 static uint32_t function_of(const struct building *b, uint32_t context)
@@ -119,15 +103,13 @@ static uint32_t function_of(const struct building *b, uint32_t context)
 
 /* ---- costs ---- */
 
-static int add_cost(struct building *b, const struct pmfs_graph_cost *cost)
+static void add_cost(struct building *b, const struct pmfs_graph_cost *cost)
 {
 	struct pmfs_graph *g = b->graph;
 	if (cost->units == 0 && cost->calls == 0)
-		return 0;
-	if (pm_list_room(&g->costs, g->n_costs, &b->room_costs, sizeof(*g->costs)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(b->a, &g->costs, g->n_costs, &b->room_costs, sizeof(*g->costs));
 	g->costs[g->n_costs++] = *cost;
-	return 0;
 }
 
 /* The line of a part of a frame: its own if it is one of the function's file. */
@@ -142,7 +124,7 @@ static uint32_t line_of(const struct building *b, uint32_t context)
 /*
  * The exclusive cost of a part belongs to its line, but is never more than the total of its frame.
  */
-static int add_part(struct building *b, uint32_t context)
+static void add_part(struct building *b, uint32_t context)
 {
 	const struct pmfs_stacks *s = b->stacks;
 	uint32_t shown = s->shown[context - s->first];
@@ -158,10 +140,10 @@ static int add_part(struct building *b, uint32_t context)
 		.units = units < *rest ? units : *rest,
 	};
 	*rest -= cost.units;
-	return add_cost(b, &cost);
+	add_cost(b, &cost);
 }
 
-static int add_own(struct building *b, uint32_t context)
+static void add_own(struct building *b, uint32_t context)
 {
 	struct pmfs_graph_cost cost = {
 		.function = function_of(b, context),
@@ -169,43 +151,32 @@ static int add_own(struct building *b, uint32_t context)
 		.line = pm_tree_frame(b->tree, context)->line,
 		.units = b->rest[context - b->stacks->first],
 	};
-	return add_cost(b, &cost);
-}
-
-static int find_edge(struct building *b, uint32_t caller, uint32_t callee, uint32_t *ret)
-{
-	bool is_new;
-	uint32_t *edge = put(&b->edges, caller, callee, b->n_edges, &is_new);
-	if (!edge)
-		return -ENOMEM;
-	if (is_new) {
-		if (pm_list_room(
-			    &b->edge_end, b->n_edges, &b->room_edge_end, sizeof(*b->edge_end)) < 0)
-			return -ENOMEM;
-		b->edge_end[b->n_edges++] = 0;
-	}
-	*ret = *edge;
-	return 0;
+	add_cost(b, &cost);
 }
 
 /* The call that this frame is. */
-static int add_call(struct building *b, uint32_t context, uint32_t caller)
+static void add_call(struct building *b, uint32_t context, uint32_t caller)
 {
-	uint32_t at = context - b->stacks->first, edge;
+	uint32_t at = context - b->stacks->first;
+	bool is_new;
 	struct pmfs_graph_cost cost = {
 		.function = function_of(b, caller),
 		.callee = function_of(b, context),
 		.line = line_of(b, b->tree->parent[context]),
 		.calls = b->calls ? pmfs_stacks_units(b->calls, b->calls->value[at]) : 0,
 	};
-	if (find_edge(b, cost.function, cost.callee, &edge) < 0)
-		return -ENOMEM;
+	uint32_t edge = put(&b->edges, cost.function, cost.callee, b->n_edges, &is_new);
+	if (is_new) {
+		pm_list_grow(b->scratch, &b->edge_end, b->n_edges, &b->room_edge_end,
+			sizeof(*b->edge_end));
+		b->edge_end[b->n_edges++] = 0;
+	}
 	if (context >= b->edge_end[edge]) {
 		b->edge_end[edge] = b->tree->end[context];
 		cost.units =
 			b->incl ? pmfs_stacks_units(b->incl, b->incl->value[at]) : b->total[at];
 	}
-	return add_cost(b, &cost);
+	add_cost(b, &cost);
 }
 
 /* Adds the frame to its function. */
@@ -225,12 +196,11 @@ static void count_frame(struct building *b, uint32_t context)
  * A tree of edges has a sub's whole inclusive cost at the top if the sub calls others, and a part
  * of it below each of its callers.
  */
-static int total_edges(struct building *b)
+static void total_edges(struct building *b)
 {
 	const struct pmfs_stacks *s = b->incl;
-	bool *at_top = calloc((size_t)b->graph->n_functions + 1, sizeof(*at_top));
-	if (!at_top)
-		return -ENOMEM;
+	bool *at_top =
+		pm_arena_array(b->scratch, (size_t)b->graph->n_functions + 1, sizeof(*at_top));
 	for (uint32_t i = s->first; i < s->end; i = s->tree->end[i])
 		at_top[function_of(b, i)] = true;
 	for (uint32_t i = s->first; i < s->end; i++) {
@@ -241,8 +211,6 @@ static int total_edges(struct building *b)
 			f->total = pmfs_stacks_add(
 				f->total, pmfs_stacks_units(s, s->value[i - s->first]));
 	}
-	free(at_top);
-	return 0;
 }
 
 static void sum_up(struct building *b)
@@ -261,26 +229,25 @@ static void sum_up(struct building *b)
 	}
 }
 
-static int add_costs(struct building *b)
+static void add_costs(struct building *b)
 {
 	const struct pmfs_stacks *s = b->stacks;
 	bool has_lines = s->column->role == PM_ROLE_INCLUSIVE;
-	int r = 0;
-	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(b->a);
 		if (pmfs_stacks_is_frame(s, i)) {
 			uint32_t caller = pmfs_stacks_caller(s, i);
 			count_frame(b, i);
-			r = caller == PM_NONE ? 0 : add_call(b, i, caller);
+			if (caller != PM_NONE)
+				add_call(b, i, caller);
 		} else if (has_lines) {
-			r = add_part(b, i);
+			add_part(b, i);
 		}
 	}
-	for (uint32_t i = s->first; r == 0 && i < s->end; i++)
+	for (uint32_t i = s->first; i < s->end; i++)
 		if (pmfs_stacks_is_frame(s, i))
-			r = add_own(b, i);
-	return r;
+			add_own(b, i);
 }
 
 /* ---- order ---- */
@@ -297,11 +264,10 @@ static int by_place(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static int merge_costs(struct pmfs_graph *g)
+static void merge_costs(struct pmfs_graph *g)
 {
 	size_t kept = 0;
-	if (pm_sort(g->costs, g->n_costs, sizeof(*g->costs), by_place) < 0)
-		return -ENOMEM;
+	pm_build_check(&g->arena, pm_sort(g->costs, g->n_costs, sizeof(*g->costs), by_place));
 	for (size_t i = 0; i < g->n_costs; i++) {
 		struct pmfs_graph_cost *last = &g->costs[kept];
 		const struct pmfs_graph_cost *cost = &g->costs[i];
@@ -314,56 +280,49 @@ static int merge_costs(struct pmfs_graph *g)
 		}
 	}
 	g->n_costs = kept;
-	return 0;
 }
 
 /* ---- all of it ---- */
 
-static int build(struct building *b)
+static void build(void *context)
 {
+	struct building *b = context;
+	struct pm_arena *scratch = pm_arena_scratch(b->a);
 	size_t n = (size_t)(b->stacks->end - b->stacks->first) + 1;
-	b->function_of = malloc(((size_t)b->tree->n_frames + 1) * sizeof(*b->function_of));
-	b->text_of = malloc(((size_t)b->tree->n_texts + 1) * sizeof(*b->text_of));
-	b->total = calloc(n, sizeof(*b->total));
-	b->rest = calloc(n, sizeof(*b->rest));
-	if (!b->function_of || !b->text_of || !b->total || !b->rest ||
-		pm_strtab_add(&b->graph->texts, pm_bytes_of("")) == PM_NONE)
-		return -ENOMEM;
+	b->scratch = b->named.arena = b->found.arena = b->edges.arena = scratch;
+	b->raw.arena = b->cleaned.arena = scratch;
+	b->function_of =
+		pm_arena_array(scratch, (size_t)b->tree->n_frames + 1, sizeof(*b->function_of));
+	b->text_of = pm_arena_array(scratch, (size_t)b->tree->n_texts + 1, sizeof(*b->text_of));
+	b->total = pm_arena_array(scratch, n, sizeof(*b->total));
+	b->rest = pm_arena_array(scratch, n, sizeof(*b->rest));
+	pm_strtab_add(&b->graph->texts, pm_bytes_of(""));
 	memset(b->function_of, 0xff, b->tree->n_frames * sizeof(*b->function_of)); /* PM_NONE */
 	memset(b->text_of, 0xff, b->tree->n_texts * sizeof(*b->text_of));
 	sum_up(b);
-	int r = find_functions(b);
-	if (r == 0)
-		r = add_costs(b);
-	if (r == 0 && b->incl)
-		r = total_edges(b);
-	return r < 0 ? r : merge_costs(b->graph);
+	find_functions(b);
+	add_costs(b);
+	if (b->incl)
+		total_edges(b);
+	merge_costs(b->graph);
+	pm_arena_done(scratch);
 }
 
 static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *calls,
 	const struct pmfs_stacks *incl, struct pmfs_graph *ret, struct pm_error *err)
 {
 	*ret = (struct pmfs_graph){.column = s->column};
-	ret->texts.arena = &ret->arena;
-	struct building b = {
-		.stacks = s, .calls = calls, .incl = incl, .tree = s->tree, .graph = ret};
-	int r = build(&b);
-	free(b.function_of);
-	free(b.text_of);
-	free(b.total);
-	free(b.rest);
-	free(b.function_end);
-	free(b.edge_end);
-	pm_map_done(&b.named);
-	pm_map_done(&b.found);
-	pm_map_done(&b.edges);
-	pm_text_done(&b.raw);
-	pm_text_done(&b.cleaned);
-	if (r < 0) {
+	ret->texts = pm_strtab_in(&ret->arena);
+	struct building b = {.a = &ret->arena,
+		.stacks = s,
+		.calls = calls,
+		.incl = incl,
+		.tree = s->tree,
+		.graph = ret};
+	int r = pm_build(&ret->arena, build, &b);
+	if (r < 0)
 		pmfs_graph_done(ret);
-		return pmfs_no_memory(err);
-	}
-	return 0;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* Whether the tree has the calls of each sub once, so that inclusive costs are not sums. */
@@ -398,9 +357,6 @@ int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, stru
 
 void pmfs_graph_done(struct pmfs_graph *g)
 {
-	free(g->functions);
-	free(g->costs);
-	pm_strtab_done(&g->texts);
 	pm_arena_done(&g->arena);
 	*g = (struct pmfs_graph){.n_functions = 0};
 }

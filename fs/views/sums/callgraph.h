@@ -36,7 +36,7 @@ struct pmfs_graph {
 	uint64_t total; /* sum of all exclusive costs */
 	const struct pmfs_column *column;
 	struct pm_strtab texts;
-	struct pm_arena arena; /* of the texts */
+	struct pm_arena arena; /* of everything */
 };
 
 /*

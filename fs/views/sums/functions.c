@@ -7,7 +7,6 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/work.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/categoryrules.h"
 #include "fs/views/model/flat.h"
@@ -21,6 +20,7 @@
 
 /* State while the categories of functions are determined. */
 struct weighing {
+	struct pm_arena *scratch;
 	struct pmfs_model *model;
 	const struct pmfs_identity *identity;
 	const uint8_t *categories; /* by context */
@@ -33,11 +33,11 @@ struct weighing {
 enum { NOT_SEEN = PMFS_N_CATEGORIES };
 
 /* Instances take precedence over parts, which have the category of their instance. */
-static int look_at_contexts(struct weighing *w)
+static void look_at_contexts(struct weighing *w)
 {
 	const struct pmfs_identity *id = w->identity;
-	struct pmfs_rules_found found = {.names.n = 0};
-	bool wanted = true;
+	struct pmfs_rules_found found = {
+		{.home = w->scratch, .lasting.arena = w->scratch}, {.arena = w->scratch}};
 	for (uint32_t i = 0; i < id->tree->n_contexts; i++) {
 		uint32_t function = pmfs_function_of(id, i);
 		if (w->of[function] == NOT_SEEN)
@@ -45,16 +45,14 @@ static int look_at_contexts(struct weighing *w)
 		w->mixed[function] |= w->of[function] != w->categories[i];
 		w->any_mixed |= w->mixed[function];
 	}
-	for (uint32_t i = 0; wanted && i < id->n; i++) {
+	for (uint32_t i = 0; i < id->n; i++) {
 		if (w->of[i] != NOT_SEEN)
 			continue;
 		const struct pmfs_rule *rule = pmfs_rule_in_tree(
 			&found, id->tree, id->functions[i].name, id->functions[i].module);
 		w->of[i] = rule ? (uint8_t)rule->category : PMFS_PROGRAM;
-		wanted = !pm_work_cancelled();
+		pm_build_proceed(w->scratch);
 	}
-	pmfs_rules_found_done(&found);
-	return wanted ? 0 : -ENOMEM;
 }
 
 /* A context's share in a table with a row for each function and category. */
@@ -68,28 +66,19 @@ static struct pmfs_share share_of(const struct weighing *w, uint32_t context)
 	return share;
 }
 
-static int weigh_contexts(struct weighing *w, struct pm_error *err)
+static void weigh_contexts(
+	struct weighing *w, const struct pmfs_columns *c, uint32_t column, struct pm_error *err)
 {
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(w->model, &c, err);
-	uint32_t column = r < 0 ? PM_NONE : pmfs_order_column(c);
-	if (r < 0 || column == PM_NONE)
-		return r;
 	struct pmfs_columns one = {.n = 1, .columns = &c->columns[column]};
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < w->identity->tree->n_contexts; i++) {
+	pm_number *cells = pmfs_cells_new(w->scratch, c->n);
+	for (uint32_t i = 0; i < w->identity->tree->n_contexts; i++) {
 		struct pmfs_share share = share_of(w, i);
 		bool above = share.above != PM_NONE && w->mixed[share.above / PMFS_N_CATEGORIES];
 		if (!above && !w->mixed[share.row / PMFS_N_CATEGORIES])
 			continue;
-		r = pmfs_run_cells(w->model, i, true, cells, err);
-		if (r == 0)
-			pmfs_share_costs(&one, w->own, NULL, &share, &cells[column]);
+		pm_build_check(w->scratch, pmfs_run_cells(w->model, i, true, cells, err));
+		pmfs_share_costs(&one, w->own, NULL, &share, &cells[column]);
 	}
-	free(cells);
-	return r;
 }
 
 static void take_dearest(struct weighing *w)
@@ -102,46 +91,29 @@ static void take_dearest(struct weighing *w)
 	}
 }
 
-static int weigh(struct weighing *w, struct pm_error *err)
-{
-	size_t n = w->identity->n;
-	w->of = malloc(n + 1);
-	w->mixed = calloc(n + 1, sizeof(*w->mixed));
-	if (!w->of || !w->mixed)
-		return pmfs_no_memory(err);
-	memset(w->of, NOT_SEEN, n + 1);
-	if (look_at_contexts(w) < 0)
-		return pmfs_no_memory(err);
-	if (!w->any_mixed)
-		return 0;
-	w->own = pmfs_cells_new(NULL, n * PMFS_N_CATEGORIES);
-	if (!w->own)
-		return pmfs_no_memory(err);
-	int r = weigh_contexts(w, err);
-	if (r == 0)
-		take_dearest(w);
-	return r;
-}
-
 /*
  * By function: the category with most of its exclusive cost of the primary quantity, or that of its
- * first context if it has no cost. The caller frees `*ret`. 0, or a negative errno.
+ * first context if it has no cost.
  */
-static int function_categories(struct pmfs_model *m, uint8_t **ret, struct pm_error *err)
+static const uint8_t *function_categories(struct pm_arena *a, struct pmfs_model *m,
+	const struct pmfs_identity *id, const struct pmfs_columns *c, struct pm_error *err)
 {
-	struct weighing w = {.model = m};
-	int r = pmfs_identity(m, &w.identity, err);
-	if (r == 0)
-		r = pmfs_categories(m, &w.categories, err);
-	if (r == 0)
-		r = weigh(&w, err);
-	free(w.mixed);
-	free(w.own);
-	if (r < 0)
-		free(w.of);
-	else
-		*ret = w.of;
-	return r;
+	struct weighing w = {.scratch = pm_arena_scratch(a), .model = m, .identity = id};
+	size_t n = id->n;
+	uint32_t column = pmfs_order_column(c);
+	pm_build_check(a, pmfs_categories(m, &w.categories, err));
+	w.of = pm_arena_array(a, n + 1, 1);
+	w.mixed = pm_arena_array(w.scratch, n + 1, sizeof(*w.mixed));
+	memset(w.of, NOT_SEEN, n + 1);
+	look_at_contexts(&w);
+	if (w.any_mixed) {
+		w.own = pmfs_cells_new(w.scratch, n * PMFS_N_CATEGORIES);
+		if (column != PM_NONE)
+			weigh_contexts(&w, c, column, err);
+		take_dearest(&w);
+	}
+	pm_arena_done(w.scratch);
+	return w.of;
 }
 
 /*
@@ -151,66 +123,37 @@ static int function_categories(struct pmfs_model *m, uint8_t **ret, struct pm_er
  * if it provides it.
  */
 
-struct functions_part {
-	struct pmfs_functions functions;
-	uint32_t *function, *row, *first, *contexts;
-	uint8_t *category;
-	pm_number *cells;
-};
-
 /* While rows are made: everything by function. */
 struct summing {
+	struct pm_arena *a, *scratch;
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
 	const struct pmfs_identity *identity;
 	const struct pmfs_columns *columns;
-	const struct pm_evals *evals;
 	uint32_t *n_contexts;
 	pm_number *cells;
 };
 
-static void functions_done(void *p)
-{
-	struct functions_part *part = p;
-	free(part->function);
-	free(part->row);
-	free(part->first);
-	free(part->contexts);
-	free(part->category);
-	free(part->cells);
-}
-
 /* ---- summing ---- */
 
-static int sum_contexts(struct summing *s, struct pm_error *err)
+static void sum_contexts(struct summing *s, struct pm_error *err)
 {
-	const struct pmfs_identity *id = s->identity;
-	int r = 0;
-	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
-		struct pmfs_share share = pmfs_function_share(id, i);
+	pm_number *cells = pmfs_cells_new(s->scratch, s->columns->n);
+	for (uint32_t i = 0; i < s->tree->n_contexts; i++) {
+		struct pmfs_share share = pmfs_function_share(s->identity, i);
 		if (pmfs_share_is_empty(s->columns, &share))
 			continue;
-		r = pmfs_run_cells(s->model, i, true, cells, err);
-		if (r == 0)
-			pmfs_share_costs(s->columns, s->cells, NULL, &share, cells);
+		pm_build_check(s->a, pmfs_run_cells(s->model, i, true, cells, err));
+		pmfs_share_costs(s->columns, s->cells, NULL, &share, cells);
 	}
-	free(cells);
-	return r;
 }
 
-static int take_native(struct summing *s, const pm_number *values, struct pm_error *err)
+static void take_native(struct summing *s, const pm_number *values, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
-	int r = pmfs_model_metrics(s->model, &metrics, err);
-	if (r < 0)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
-	if (!cells)
-		return pmfs_no_memory(err);
+	pm_build_check(s->a, pmfs_model_metrics(s->model, &metrics, err));
+	pm_number *cells = pmfs_cells_new(s->scratch, s->columns->n);
 	/* Sums over contexts are kept for functions for which the format has no costs. */
 	for (uint32_t i = 0; i < s->tree->n_functions; i++)
 		for (uint32_t k = 0; k < s->columns->n; k++)
@@ -221,8 +164,6 @@ static int take_native(struct summing *s, const pm_number *values, struct pm_err
 		pmfs_add_cells(
 			s->columns, s->cells + (size_t)function * s->columns->n, cells, true);
 	}
-	free(cells);
-	return 0;
 }
 
 /* ---- rows ---- */
@@ -271,131 +212,84 @@ static void put_rowless_last(const struct summing *s, uint32_t *order, uint32_t 
 	memcpy(order + n, spare, n_spare * sizeof(*order));
 }
 
-/* Takes the table over. */
-static int order_cells(struct functions_part *part, struct summing *s, const uint32_t *order)
-{
-	bool *done = calloc((size_t)s->identity->n + 1, sizeof(*done));
-	pm_number *kept = malloc(((size_t)s->columns->n + 1) * sizeof(*kept));
-	if (done && kept) {
-		put_in_order(s->cells, s->columns->n, order, s->identity->n, done, kept);
-		part->cells = s->cells;
-		s->cells = NULL;
-	}
-	free(done);
-	free(kept);
-	return part->cells ? 0 : -ENOMEM;
-}
-
-static int make_rows(struct functions_part *part, struct summing *s)
+static void make_rows(struct pmfs_functions *f, struct summing *s)
 {
 	size_t n = s->identity->n;
-	uint32_t *order =
-		pmfs_order(NULL, s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
-	part->function = malloc((n + 1) * sizeof(*part->function));
-	part->row = malloc((n + 1) * sizeof(*part->row));
-	part->first = malloc((n + 1) * sizeof(*part->first));
-	if (!order || !part->function || !part->row || !part->first) {
-		free(order);
-		return -ENOMEM;
-	}
-	put_rowless_last(s, order, part->row);
-	uint32_t rows = 0, contexts = 0;
+	uint32_t *order = pmfs_order(
+		s->scratch, s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
+	uint32_t *functions = pm_arena_array(s->a, n + 1, sizeof(*functions));
+	uint32_t *row = pm_arena_array(s->a, n + 1, sizeof(*row));
+	uint32_t *first = pm_arena_array(s->a, n + 1, sizeof(*first));
+	put_rowless_last(s, order, row);
+	uint32_t rows = 0, n_contexts = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t function = order[i];
-		part->row[function] = PM_NONE;
+		row[function] = PM_NONE;
 		if (!has_row(s, function))
 			continue;
-		part->row[function] = rows;
-		part->function[rows] = function;
-		part->first[rows] = contexts;
-		contexts += s->n_contexts[function];
+		row[function] = rows;
+		functions[rows] = function;
+		first[rows] = n_contexts;
+		n_contexts += s->n_contexts[function];
 		rows++;
 	}
-	part->first[rows] = contexts;
-	part->functions.n = rows;
-	int r = order_cells(part, s, order);
-	free(order);
-	return r;
-}
-
-static int list_contexts(struct functions_part *part, const struct summing *s)
-{
-	uint32_t rows = part->functions.n;
-	uint32_t *next = malloc(((size_t)rows + 1) * sizeof(*next));
-	part->contexts = malloc(((size_t)part->first[rows] + 1) * sizeof(*part->contexts));
-	if (!next || !part->contexts) {
-		free(next);
-		return -ENOMEM;
-	}
-	memcpy(next, part->first, (size_t)rows * sizeof(*next));
+	first[rows] = n_contexts;
+	put_in_order(s->cells, s->columns->n, order, s->identity->n,
+		pm_arena_array(s->scratch, n + 1, sizeof(bool)),
+		pmfs_cells_new(s->scratch, s->columns->n));
+	uint32_t *next = pm_arena_array(s->scratch, (size_t)rows + 1, sizeof(*next));
+	uint32_t *contexts = pm_arena_array(s->a, (size_t)n_contexts + 1, sizeof(*contexts));
+	memcpy(next, first, (size_t)rows * sizeof(*next));
 	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
 		if (pmfs_is_call(s->identity, i))
-			part->contexts[next[part->row[pmfs_function_of(s->identity, i)]]++] = i;
-	free(next);
-	return 0;
+			contexts[next[row[pmfs_function_of(s->identity, i)]]++] = i;
+	*f = (struct pmfs_functions){.n = rows,
+		.function = functions,
+		.row = row,
+		.first = first,
+		.contexts = contexts,
+		.cells = s->cells,
+		.identity = s->identity,
+		.tree = s->tree,
+		.columns = s->columns};
 }
 
-static int make_part(struct functions_part *part, struct summing *s, struct pm_error *err)
+static void build_functions(struct pm_arena *a, void *m, void *part, struct pm_error *err)
 {
-	size_t n = s->identity->n;
-	if (n * s->columns->n > PM_LIMIT_CELLS)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"%zu functions with %u columns are more than %zu numbers", n, s->columns->n,
-			PM_LIMIT_CELLS);
-	s->n_contexts = calloc(n + 1, sizeof(*s->n_contexts));
-	s->cells = pmfs_cells_new(NULL, n * s->columns->n);
-	if (!s->n_contexts || !s->cells)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
-		if (pmfs_is_call(s->identity, i))
-			s->n_contexts[pmfs_function_of(s->identity, i)]++;
+	struct pmfs_functions *f = part;
+	struct summing s = {.a = a,
+		.scratch = pm_arena_scratch(a),
+		.model = m,
+		.profile = pmfs_model_profile(m)};
 	const struct pm_flat *flat;
-	int r = pmfs_model_flat(s->model, &flat, err);
-	if (r == 0)
-		r = sum_contexts(s, err);
-	if (r == 0)
-		s->evals = flat->evals;
-	if (r == 0 && flat->functions)
-		r = take_native(s, flat->functions, err);
-	if (r < 0)
-		return r;
-	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)
-		return pmfs_no_memory(err);
-	return function_categories(s->model, &part->category, err);
-}
-
-static int functions_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct functions_part *part = p;
-	struct summing s = {.model = m, .profile = pmfs_model_profile(m)};
-	int r = pmfs_identity(m, &s.identity, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &s.columns, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_identity(m, &s.identity, err));
+	pm_build_check(a, pmfs_model_columns(m, &s.columns, err));
 	s.tree = s.identity->tree;
-	r = make_part(part, &s, err);
-	free(s.n_contexts);
-	free(s.cells);
-	if (r < 0)
-		return r;
-	part->functions = (struct pmfs_functions){.n = part->functions.n,
-		.function = part->function,
-		.row = part->row,
-		.first = part->first,
-		.contexts = part->contexts,
-		.cells = part->cells,
-		.category = part->category,
-		.evals = s.evals,
-		.identity = s.identity,
-		.tree = s.tree,
-		.columns = s.columns};
-	return 0;
+	size_t n = s.identity->n;
+	if (n * s.columns->n > PM_LIMIT_CELLS)
+		pm_build_fail(a,
+			pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
+				"%zu functions with %u columns are more than %zu numbers", n,
+				s.columns->n, PM_LIMIT_CELLS));
+	s.n_contexts = pm_arena_array(s.scratch, n + 1, sizeof(*s.n_contexts));
+	s.cells = pmfs_cells_new(a, n * s.columns->n);
+	for (uint32_t i = 0; i < s.tree->n_contexts; i++)
+		if (pmfs_is_call(s.identity, i))
+			s.n_contexts[pmfs_function_of(s.identity, i)]++;
+	pm_build_check(a, pmfs_model_flat(m, &flat, err));
+	sum_contexts(&s, err);
+	if (flat->functions)
+		take_native(&s, flat->functions, err);
+	make_rows(f, &s);
+	pm_arena_done(s.scratch);
+	f->evals = flat->evals;
+	f->category = function_categories(a, m, s.identity, s.columns, err);
 }
 
 int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct functions_part), functions_fill,
-		functions_done, .what = "the functions"};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_functions), .what = "the functions", .build = build_functions};
 	return pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, ret, err);
 }
 

@@ -4,8 +4,6 @@
  */
 #include "fs/views/sums/groups.h"
 
-#include <stdlib.h>
-
 #include "fs/views/model/parts.h"
 
 /*
@@ -86,8 +84,8 @@ static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, ui
 int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err)
 {
 	size_t height = pmfs_tree_height(g->tree);
-	uint32_t *rows = malloc((height + 1) * sizeof(*rows));
-	pm_number *cells = pmfs_cells_new(NULL, sums->columns->n);
+	uint32_t *rows = pm_arena_realloc(sums->arena, NULL, (height + 1) * sizeof(*rows));
+	pm_number *cells = pmfs_cells_new(sums->arena, sums->columns->n);
 	struct pmfs_share share;
 	int r = rows && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = g->first; r == 0 && i < g->end; i++) {
@@ -96,7 +94,7 @@ int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_
 		else
 			r = add_context(g, sums, i, &share, cells, err);
 	}
-	free(rows);
-	free(cells);
+	pm_arena_free(sums->arena, rows);
+	pm_arena_free(sums->arena, cells);
 	return r;
 }

@@ -61,7 +61,7 @@ struct pmfs_grouping {
 	void *self;
 };
 
-/* Adds everything to `sums`, which may have rows already. */
+/* Adds everything to `sums`, which may have rows already. In its build, `place` may fail that. */
 int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err);
 
 #endif

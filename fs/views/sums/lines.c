@@ -6,7 +6,6 @@
 #include "fs/views/sums/lines.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
@@ -20,7 +19,6 @@ struct lines_part {
 	struct pmfs_sums sums;
 	struct pm_line *rows;
 	size_t room;
-	uint32_t *order, *by_place;
 };
 
 /* Exclusive cost of a function at a line shared by several functions. */
@@ -31,6 +29,7 @@ struct shared {
 
 /* While rows are made. */
 struct making {
+	struct pm_arena *scratch;
 	struct lines_part *part;
 	struct pm_map places;    /* file and line → row */
 	struct pm_map names;     /* name and module of functions → number */
@@ -45,109 +44,71 @@ struct making {
 	uint32_t column; /* whose cost gives a line its name, or PM_NONE */
 };
 
-static void lines_done(void *p)
-{
-	struct lines_part *part = p;
-	pmfs_sums_done(&part->sums);
-	free(part->rows);
-	free(part->order);
-	free(part->by_place);
-}
-
-static void making_done(struct making *w)
-{
-	pm_map_done(&w->places);
-	pm_map_done(&w->names);
-	pm_map_done(&w->functions);
-	pm_map_done(&w->shares);
-	pm_strtab_done(&w->texts);
-	free(w->unknown);
-	free(w->shared);
-	free(w->is_line);
-}
-
 /* ---- rows ---- */
 
-static int new_row(struct making *w, const struct pm_line *line, uint32_t *ret)
+static uint32_t new_row(struct making *w, const struct pm_line *line)
 {
 	struct lines_part *part = w->part;
 	uint32_t n = part->sums.n;
-	if (pm_list_room(&part->rows, n, &part->room, sizeof(*part->rows)) < 0 ||
-		pm_list_room(&w->is_line, n, &w->room_is_line, sizeof(*w->is_line)) < 0)
-		return -ENOMEM;
+	pm_list_grow(part->sums.arena, &part->rows, n, &part->room, sizeof(*part->rows));
+	pm_list_grow(w->scratch, &w->is_line, n, &w->room_is_line, sizeof(*w->is_line));
 	part->rows[n] = *line;
 	w->is_line[n] = false;
-	return pmfs_sums_row(&part->sums, ret);
+	pmfs_sums_row(&part->sums, &n);
+	return n;
 }
 
 /* The row of a known line, new or not. */
-static int find_line(struct making *w, const struct pm_line *line, uint32_t *ret)
+static uint32_t find_line(struct making *w, const struct pm_line *line)
 {
 	bool fresh;
 	uint64_t key = (uint64_t)line->file << 32 | line->line;
-	uint32_t *row = pm_map_put(&w->places, key, w->part->sums.n, &fresh);
-	if (!row)
-		return -ENOMEM;
-	*ret = *row;
-	return fresh ? new_row(w, line, ret) : 0;
+	uint32_t row = *pm_map_put(&w->places, key, w->part->sums.n, &fresh);
+	return fresh ? new_row(w, line) : row;
 }
 
 /* The row of a function's unknown lines; functions that differ only in their lines share one. */
-static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
+static uint32_t find_unknown(struct making *w, uint32_t function)
 {
 	const struct pmfs_function *f = &w->part->lines.identity->functions[function];
 	struct pm_line line = {.file = f->file, .function = function};
 	bool fresh;
-	if (w->unknown[function] != PM_NONE) {
-		*ret = w->unknown[function];
-		return 0;
-	}
+	if (w->unknown[function] != PM_NONE)
+		return w->unknown[function];
 	uint32_t name = pm_strtab_add_lasting(&w->texts, f->name);
-	uint32_t *number = name == PM_NONE ? NULL
-					   : pm_map_put(&w->names, (uint64_t)name << 32 | f->module,
-						     (uint32_t)w->names.n, &fresh);
-	uint32_t *row = number ? pm_map_put(&w->functions, (uint64_t)*number << 32 | f->file,
-					 w->part->sums.n, &fresh)
-			       : NULL;
-	if (!row)
-		return -ENOMEM;
-	*ret = *row;
-	int r = fresh ? new_row(w, &line, ret) : 0;
-	w->unknown[function] = *ret;
-	return r;
+	uint32_t number = *pm_map_put(
+		&w->names, (uint64_t)name << 32 | f->module, (uint32_t)w->names.n, &fresh);
+	uint32_t row = *pm_map_put(
+		&w->functions, (uint64_t)number << 32 | f->file, w->part->sums.n, &fresh);
+	return w->unknown[function] = fresh ? new_row(w, &line) : row;
 }
 
 /* ---- names of lines ---- */
 
 /* Records the cost of a function that is not the first one of the row. */
-static int note_share(struct making *w, uint32_t row, uint32_t function, double cost)
+static void note_share(struct making *w, uint32_t row, uint32_t function, double cost)
 {
 	bool fresh;
 	if (w->part->rows[row].function == function || w->part->rows[row].line == 0 || isnan(cost))
-		return 0;
-	uint32_t *at = pm_map_put(
+		return;
+	uint32_t at = *pm_map_put(
 		&w->shares, (uint64_t)row << 32 | function, (uint32_t)w->n_shared, &fresh);
-	if (!at ||
-		(fresh &&
-			pm_list_room(&w->shared, w->n_shared, &w->room_shared, sizeof(*w->shared)) <
-				0))
-		return -ENOMEM;
-	if (fresh)
+	if (fresh) {
+		pm_list_grow(
+			w->scratch, &w->shared, w->n_shared, &w->room_shared, sizeof(*w->shared));
 		w->shared[w->n_shared++] = (struct shared){row, function, 0};
-	w->shared[*at].cost += cost;
-	return 0;
+	}
+	w->shared[at].cost += cost;
 }
 
 /*
  * The first function of a row has the rest of the cost; it names the row unless another one has
  * more.
  */
-static int choose_names(struct making *w)
+static void choose_names(struct making *w)
 {
 	struct lines_part *part = w->part;
-	pm_number *most = pmfs_cells_new(NULL, part->sums.n);
-	if (!most)
-		return -ENOMEM;
+	pm_number *most = pmfs_cells_new(w->scratch, part->sums.n);
 	for (size_t i = 0; i < w->n_shared; i++) {
 		const struct shared *s = &w->shared[i];
 		if (isnan(most[s->row]))
@@ -163,8 +124,6 @@ static int choose_names(struct making *w)
 		most[s->row] = s->cost;
 		part->rows[s->row].function = s->function;
 	}
-	free(most);
-	return 0;
 }
 
 /* ---- from the contexts ---- */
@@ -192,11 +151,10 @@ static int note_shares(
 	double cost = w->column == PM_NONE ? NAN : cells[w->column];
 	if (share->nested && share->above == share->row)
 		return 0;
-	if (share->nested && share->above != PM_NONE &&
-		note_share(w, share->above, pmfs_function_of(id, id->tree->parent[context]),
-			-cost) < 0)
-		return -ENOMEM;
-	return note_share(w, share->row, pmfs_function_of(id, context), cost);
+	if (share->nested && share->above != PM_NONE)
+		note_share(w, share->above, pmfs_function_of(id, id->tree->parent[context]), -cost);
+	note_share(w, share->row, pmfs_function_of(id, context), cost);
+	return 0;
 }
 
 /* Inclusive costs are those of lines, and of calls of functions without lines. */
@@ -209,9 +167,7 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 	bool known = is_line(id->tree, context) && frame->line != 0;
 	share->counts = frame->kind == PM_KIND_LINE ||
 		(pmfs_is_call(id, context) && !has_lines_below(id->tree, context));
-	if ((known ? find_line(w, &line, &share->row)
-		   : find_unknown(w, line.function, &share->row)) < 0)
-		return -ENOMEM;
+	share->row = known ? find_line(w, &line) : find_unknown(w, line.function);
 	w->is_line[share->row] |= known && frame->kind == PM_KIND_LINE;
 	return 0;
 }
@@ -256,7 +212,7 @@ static void drop_rows(struct making *w)
 	part->sums.n = kept;
 }
 
-static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_error *err)
+static void lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_error *err)
 {
 	struct lines_part *part = w->part;
 	const struct pmfs_identity *id = part->lines.identity;
@@ -268,46 +224,29 @@ static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_e
 		.self = w};
 	part->sums.to_be_tidied = true;
 	w->column = part->sums.columns->first_excl;
-	w->unknown = malloc(((size_t)id->n + 1) * sizeof(*w->unknown));
-	if (!w->unknown)
-		return pmfs_no_memory(err);
+	w->unknown = pm_arena_array(w->scratch, (size_t)id->n + 1, sizeof(*w->unknown));
 	memset(w->unknown, 0xff, (size_t)id->n * sizeof(*w->unknown)); /* PM_NONE */
-	int r = pmfs_group(&g, &part->sums, err);
-	if (r < 0)
-		return r;
-	if (choose_names(w) < 0)
-		return pmfs_no_memory(err);
+	pm_build_check(w->scratch, pmfs_group(&g, &part->sums, err));
+	choose_names(w);
 	pmfs_sums_tidy(&part->sums);
 	drop_rows(w);
-	return 0;
 }
 
 /* ---- from the format ---- */
 
-static int lines_of_format(
-	struct pmfs_model *m, const struct pm_lines *native, struct making *w, struct pm_error *err)
+static void lines_of_format(
+	struct making *w, const struct pm_lines *native, const struct pm_metrics *metrics)
 {
 	struct lines_part *part = w->part;
 	const struct pmfs_columns *c = part->lines.columns;
-	const struct pm_metrics *metrics;
-	uint32_t row;
-	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint64_t i = 0; i < native->n && r == 0; i++) {
+	pm_number *cells = pmfs_cells_new(w->scratch, c->n);
+	for (uint64_t i = 0; i < native->n; i++) {
 		struct pm_line line = native->lines[i];
 		line.function = pmfs_same_function(part->lines.identity, line.function);
 		pmfs_native_cells(c, metrics, native->values + i * metrics->n, cells);
-		if (find_line(w, &line, &row) < 0)
-			r = pmfs_no_memory(err);
-		else
-			pmfs_add_cells(c, part->sums.cells + (size_t)row * c->n, cells, true);
+		uint32_t row = find_line(w, &line);
+		pmfs_add_cells(c, part->sums.cells + (size_t)row * c->n, cells, true);
 	}
-	free(cells);
-	return r;
 }
 
 /* ---- the part ---- */
@@ -338,56 +277,51 @@ static void choose_columns(struct lines_part *part, const struct pm_metrics *met
 		l->column = l->statements;
 }
 
-static int sort_lines(struct lines_part *part)
-{
-	uint32_t n = part->sums.n;
-	const struct pmfs_columns *c = part->lines.columns;
-	part->order = pmfs_order(NULL, part->sums.cells, n, c->n, part->lines.column);
-	part->by_place = malloc(((size_t)n + 1) * sizeof(*part->by_place));
-	if (!part->order || !part->by_place)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		part->by_place[i] = i;
-	return pm_sort_with(part->by_place, n, sizeof(*part->by_place), by_place, part->rows);
-}
-
-static int lines_fill(void *owner, void *p, struct pm_error *err)
+static void build_lines(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
 	struct lines_part *part = p;
-	struct making w = {.part = part};
 	struct pmfs_lines *l = &part->lines;
-	int r = pmfs_identity(m, &l->identity, err);
-	if (r == 0)
-		r = pmfs_model_columns(m, &l->columns, err);
-	part->sums.columns = l->columns;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	const struct pm_map map = {.arena = scratch};
+	struct making w = {.scratch = scratch,
+		.part = part,
+		.places = map,
+		.names = map,
+		.functions = map,
+		.shares = map,
+		.texts = {.home = scratch, .lasting = map}};
 	const struct pm_flat *flat;
-	if (r == 0)
-		r = pmfs_model_flat(m, &flat, err);
-	if (r == 0)
-		r = flat->lines ? lines_of_format(m, flat->lines, &w, err)
-				: lines_of_contexts(m, &w, err);
-	making_done(&w);
 	const struct pm_metrics *metrics;
-	if (r < 0 || (r = pmfs_model_metrics(m, &metrics, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_identity(m, &l->identity, err));
+	pm_build_check(a, pmfs_model_columns(m, &l->columns, err));
+	pm_build_check(a, pmfs_model_flat(m, &flat, err));
+	pm_build_check(a, pmfs_model_metrics(m, &metrics, err));
+	part->sums = (struct pmfs_sums){.arena = a, .columns = l->columns};
+	if (flat->lines)
+		lines_of_format(&w, flat->lines, metrics);
+	else
+		lines_of_contexts(m, &w, err);
+	pm_arena_done(scratch);
 	choose_columns(part, metrics, flat->statements);
-	if (sort_lines(part) < 0)
-		return pmfs_no_memory(err);
+	uint32_t n = part->sums.n;
+	uint32_t *places = pm_arena_array(a, (size_t)n + 1, sizeof(*places));
+	for (uint32_t i = 0; i < n; i++)
+		places[i] = i;
+	pm_build_check(a, pm_sort_with(places, n, sizeof(*places), by_place, part->rows));
 	l->tree = l->identity->tree;
-	l->n = part->sums.n;
+	l->n = n;
 	l->evals = flat->evals;
 	l->lines = part->rows;
 	l->cells = part->sums.cells;
-	l->order = part->order;
-	l->by_place = part->by_place;
-	return 0;
+	l->order = pmfs_order(a, l->cells, n, l->columns->n, l->column);
+	l->by_place = places;
 }
 
 int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct lines_part), lines_fill, lines_done, .what = "the lines"};
+		sizeof(struct lines_part), .what = "the lines", .build = build_lines};
 	return pmfs_model_part(m, PMFS_PART_LINES, &type, ret, err);
 }
 

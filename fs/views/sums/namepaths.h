@@ -17,7 +17,7 @@ struct pmfs_name_paths {
 	uint32_t *child_start; /* n + 1: the children of i are children[child_start[i]] … */
 	uint32_t *children;    /* … below child_start[i + 1], in the order of the tree */
 	struct pm_strtab names;
-	struct pm_arena arena; /* of the names */
+	struct pm_arena arena; /* of everything; must not be moved while it is made */
 };
 
 /*

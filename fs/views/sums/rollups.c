@@ -2,12 +2,10 @@
 #include "fs/views/sums/rollups.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/functions.h"
@@ -24,17 +22,6 @@ struct rolling {
 	const struct pmfs_lines *lines; /* or NULL */
 	uint32_t *row_of_line;
 };
-
-static void rollup_done(void *p)
-{
-	struct pmfs_rollup *u = p;
-	pmfs_sums_done(&u->sums);
-	pm_strtab_done(&u->names);
-	free(u->row_of_function);
-	free(u->n_functions);
-	free(u->file);
-	free(u->order);
-}
 
 /* ---- the module and file of a function ---- */
 
@@ -69,47 +56,42 @@ static struct pm_bytes module_of(const struct pm_profile *p, const struct pm_tre
 	return tree->texts[function->module];
 }
 
-static struct pm_bytes file_of(const struct pm_profile *p, const struct pm_tree *tree,
-	const struct pmfs_function *function)
-{
-	(void)p;
-	return tree->texts[function->file];
-}
-
 /* ---- statements ---- */
 
 /* The lines of a format that measures statements, else NULL. */
-static int find_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
+static const struct pmfs_lines *find_lines(
+	struct pm_arena *a, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_flat *flat;
-	int r = pmfs_model_flat(m, &flat, err);
-	*ret = NULL;
-	return r < 0 || !flat->statements ? r : pmfs_lines(m, ret, err);
+	const struct pmfs_lines *lines = NULL;
+	pm_build_check(a, pmfs_model_flat(m, &flat, err));
+	if (flat->statements)
+		pm_build_check(a, pmfs_lines(m, &lines, err));
+	return lines;
 }
 
 /*
  * Adds what contexts lack and lines have, statements: of each line to the row of `cells` that it
- * belongs to. Does nothing for most formats. 0 or a negative errno.
+ * belongs to. Does nothing for most formats.
  */
-static int add_statements(struct pmfs_model *m,
+static void add_statements(struct pm_arena *a, struct pmfs_model *m,
 	uint32_t (*row_of)(const void *self, const struct pm_line *line), const void *self,
 	pm_number *cells, struct pm_error *err)
 {
 	const struct pmfs_totals *totals;
-	const struct pmfs_lines *l;
-	int r = find_lines(m, &l, err);
-	if (r < 0 || !l || (r = pmfs_totals(m, &totals, err)) < 0)
-		return r;
+	const struct pmfs_lines *l = find_lines(a, m, err);
+	if (!l)
+		return;
+	pm_build_check(a, pmfs_totals(m, &totals, err));
 	uint32_t n = l->columns->n;
 	for (uint32_t i = 0; i < l->n; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return pmfs_no_memory(err);
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(a);
 		uint32_t row = row_of(self, &l->lines[i]);
 		for (uint32_t k = 0; k < n; k++)
 			if (!totals->in_contexts[k] && l->columns->columns[k].role == PM_ROLE_COUNT)
 				pmfs_add(&cells[(size_t)row * n + k], l->cells[(size_t)i * n + k]);
 	}
-	return 0;
 }
 
 /* The name of the row that a line belongs to. */
@@ -141,91 +123,71 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 }
 
 /* Rows in the order of functions.csv, one for each name; then those of other lines. */
-static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p, struct rolling *rolling,
-	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
-		const struct pmfs_function *function))
+static void make_rows(struct pmfs_rollup *u, const struct pm_profile *p, struct rolling *rolling)
 {
 	const struct pmfs_functions *f = u->functions;
 	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t row = pm_strtab_add_lasting(
-			&u->names, name_of(p, f->tree, pmfs_function_at(f, i)));
-		if (row == PM_NONE)
-			return -ENOMEM;
+		const struct pmfs_function *function = pmfs_function_at(f, i);
+		uint32_t row = pm_strtab_add_lasting(&u->names,
+			u->of_files ? f->tree->texts[function->file]
+				    : module_of(p, f->tree, function));
 		u->row_of_function[i] = row;
-		if (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0)
-			return -ENOMEM;
+		if (row == u->sums.n)
+			pmfs_sums_row(&u->sums, &row);
 		u->n_functions[row]++;
-		u->file[row] = pmfs_function_at(f, i)->file;
+		u->file[row] = function->file;
 	}
 	const struct pmfs_lines *l = rolling->lines;
 	for (uint32_t i = 0; l && i < l->n; i++) {
 		uint32_t row = pm_strtab_add_lasting(&u->names, name_of_line(u, &l->lines[i]));
-		if (row == PM_NONE || (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0))
-			return -ENOMEM;
+		if (row == u->sums.n)
+			pmfs_sums_row(&u->sums, &row);
 		u->file[row] = l->lines[i].file;
 		rolling->row_of_line[i] = row;
 	}
-	return 0;
 }
 
-static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
-	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
-		const struct pmfs_function *function),
-	struct pm_error *err)
+static void build_modules(struct pm_arena *a, void *m, void *part, struct pm_error *err)
 {
-	int r = pmfs_functions(m, &u->functions, err);
-	if (r < 0)
-		return r;
+	struct pmfs_rollup *u = part;
 	struct rolling rolling;
-	if ((r = find_lines(m, &rolling.lines, err)) < 0)
-		return r;
-	size_t n_lines = rolling.lines ? rolling.lines->n : 0;
-	rolling.row_of_line = malloc((n_lines + 1) * sizeof(*rolling.row_of_line));
+	pm_build_check(a, pmfs_functions(m, &u->functions, err));
 	const struct pmfs_functions *f = u->functions;
+	rolling.lines = find_lines(a, m, err);
+	size_t n_lines = rolling.lines ? rolling.lines->n : 0;
+	rolling.row_of_line = pm_arena_realloc(a, NULL, (n_lines + 1) * sizeof(uint32_t));
 	struct pmfs_grouping g = {
 		.model = m, .tree = f->tree, .end = f->tree->n_contexts, .place = place, .self = u};
-	u->sums.columns = f->columns;
-	u->row_of_function = calloc((size_t)f->n + 1, sizeof(*u->row_of_function));
-	u->n_functions = calloc((size_t)f->n + n_lines + 1, sizeof(*u->n_functions));
-	u->file = calloc((size_t)f->n + n_lines + 1, sizeof(*u->file));
-	if (!u->row_of_function || !u->n_functions || !u->file || !rolling.row_of_line ||
-		make_rows(u, pmfs_model_profile(m), &rolling, name_of) < 0)
-		r = pmfs_no_memory(err);
-	if (r == 0)
-		r = pmfs_group(&g, &u->sums, err);
-	if (r == 0)
-		r = add_statements(m, row_of_line, &rolling, u->sums.cells, err);
-	free(rolling.row_of_line);
-	if (r == 0) {
-		u->order = pmfs_order(NULL, 
-			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
-		r = u->order ? 0 : pmfs_no_memory(err);
-	}
-	return r;
+	u->sums = (struct pmfs_sums){.arena = a, .columns = f->columns};
+	u->names.home = u->names.lasting.arena = a;
+	u->row_of_function = pm_arena_array(a, (size_t)f->n + 1, sizeof(*u->row_of_function));
+	u->n_functions = pm_arena_array(a, (size_t)f->n + n_lines + 1, sizeof(*u->n_functions));
+	u->file = pm_arena_array(a, (size_t)f->n + n_lines + 1, sizeof(*u->file));
+	make_rows(u, pmfs_model_profile(m), &rolling);
+	pm_build_check(a, pmfs_group(&g, &u->sums, err));
+	add_statements(a, m, row_of_line, &rolling, u->sums.cells, err);
+	pm_arena_free(a, rolling.row_of_line);
+	u->order = pmfs_order(
+		a, u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
 }
 
-static int fill_modules(void *owner, void *part, struct pm_error *err)
-{
-	return fill(owner, part, module_of, err);
-}
-
-static int fill_files(void *owner, void *part, struct pm_error *err)
+static void build_files(struct pm_arena *a, void *m, void *part, struct pm_error *err)
 {
 	((struct pmfs_rollup *)part)->of_files = true;
-	return fill(owner, part, file_of, err);
+	build_modules(a, m, part, err);
 }
 
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_rollup), fill_modules, rollup_done, .what = "the modules"};
+		sizeof(struct pmfs_rollup), .what = "the modules", .build = build_modules};
 	return pmfs_model_part(m, PMFS_PART_MODULES, &type, ret, err);
 }
 
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_rollup), fill_files, rollup_done, .what = "the files"};
+		sizeof(struct pmfs_rollup), .what = "the files", .build = build_files};
 	return pmfs_model_part(m, PMFS_PART_FILES, &type, ret, err);
 }
 
@@ -241,12 +203,6 @@ struct grouping {
 	uint64_t *contexts;
 };
 
-static void sums_done(void *p)
-{
-	struct pmfs_category_sums *s = p;
-	free(s->cells);
-}
-
 static int place_category(void *self, uint32_t context, struct pmfs_share *share)
 {
 	const struct grouping *g = self;
@@ -258,59 +214,47 @@ static int place_category(void *self, uint32_t context, struct pmfs_share *share
 
 /* ---- the whole ---- */
 
-static int inclusive_at_top(
-	struct pmfs_model *m, const struct pm_tree *tree, double *ret, struct pm_error *err)
+static double inclusive_at_top(struct pm_arena *a, struct pmfs_model *m, const struct pm_tree *tree,
+	const struct pmfs_columns *c, pm_number *cells, struct pm_error *err)
 {
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	*ret = 0;
-	if (r < 0 || c->first_incl == PM_NONE)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
-		r = pmfs_run_cells(m, i, true, cells, err);
-		if (r == 0 && !isnan(cells[c->first_incl]))
-			*ret += cells[c->first_incl];
+	double whole = 0;
+	for (uint32_t i = 0; c->first_incl != PM_NONE && i < tree->n_contexts; i = tree->end[i]) {
+		pm_build_check(a, pmfs_run_cells(m, i, true, cells, err));
+		if (!isnan(cells[c->first_incl]))
+			whole += cells[c->first_incl];
 	}
-	free(cells);
-	return r;
+	return whole;
 }
 
-static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
+static void find_whole(struct pm_arena *a, struct pmfs_model *m, const struct pm_tree *tree,
 	struct pmfs_category_sums *s, struct pm_error *err)
 {
-	uint32_t own = s->columns->first_excl;
+	uint32_t own = s->columns->first_excl, nothing = pm_tree_find(tree, 0);
+	pm_number *cells = pmfs_cells_new(a, s->columns->n);
 	for (uint32_t i = 0; own != PM_NONE && i < PMFS_N_CATEGORIES; i++)
 		if (!isnan(s->cells[i * s->columns->n + own]))
 			s->whole += s->cells[i * s->columns->n + own];
-	int r = s->whole != 0 ? 0 : inclusive_at_top(m, tree, &s->whole, err);
-	if (r == 0 && s->columns->n > 0 && s->columns->columns[0].decreases) {
+	if (!(s->whole != 0))
+		s->whole = inclusive_at_top(a, m, tree, s->columns, cells, err);
+	if (s->columns->n > 0 && s->columns->columns[0].decreases) {
 		const struct pmfs_totals *totals;
-		r = pmfs_totals(m, &totals, err);
-		s->whole = r < 0 ? 0 : totals->busy;
+		pm_build_check(a, pmfs_totals(m, &totals, err));
+		s->whole = totals->busy;
 	}
 	s->busy = s->whole;
-	uint32_t nothing = pm_tree_find(tree, 0);
-	if (r < 0 || nothing == PM_NONE || own == PM_NONE)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, s->columns->n);
-	r = cells ? pmfs_run_cells(m, nothing, true, cells, err) : pmfs_no_memory(err);
-	if (r == 0 && !isnan(cells[own]))
+	if (nothing == PM_NONE || own == PM_NONE)
+		return;
+	pm_build_check(a, pmfs_run_cells(m, nothing, true, cells, err));
+	if (!isnan(cells[own]))
 		s->busy -= cells[own];
-	free(cells);
-	return r;
 }
 
 /* ---- adding up ---- */
 
-static int order_rows(struct pmfs_category_sums *s)
+static void order_rows(struct pm_arena *a, struct pmfs_category_sums *s)
 {
-	uint32_t *order = pmfs_order(NULL, 
-		s->cells, PMFS_N_CATEGORIES, s->columns->n, pmfs_order_column(s->columns));
-	if (!order)
-		return -ENOMEM;
+	uint32_t *order = pmfs_order(
+		a, s->cells, PMFS_N_CATEGORIES, s->columns->n, pmfs_order_column(s->columns));
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {
 		bool costs = false;
 		for (uint32_t k = 0; k < s->columns->n; k++)
@@ -318,8 +262,6 @@ static int order_rows(struct pmfs_category_sums *s)
 		if (s->contexts[order[i]] > 0 || costs)
 			s->order[s->n++] = order[i];
 	}
-	free(order);
-	return 0;
 }
 
 /* Contexts have no statements: they are in the category of the function around them, if any. */
@@ -329,48 +271,34 @@ static uint32_t category_of_line(const void *self, const struct pm_line *line)
 	return line->function == PM_NONE ? PMFS_PROGRAM : f->category[line->function];
 }
 
-static int add_categories(struct pmfs_model *m, struct pmfs_category_sums *s, struct pm_error *err)
+static void build_sums(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
+	struct pmfs_category_sums *s = p;
 	struct grouping by = {.contexts = s->contexts};
 	const struct pmfs_functions *f;
-	struct pmfs_sums sums = {.columns = s->columns};
+	struct pmfs_sums sums = {.arena = a};
 	struct pmfs_grouping g = {.model = m, .place = place_category, .self = &by};
 	uint32_t row;
-	int r = pmfs_model_tree(m, &g.tree, err);
-	if (r < 0 || (r = pmfs_categories(m, &by.of, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_model_columns(m, &s->columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &g.tree, err));
+	pm_build_check(a, pmfs_categories(m, &by.of, err));
 	g.end = g.tree->n_contexts;
-	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
-		r = pmfs_sums_row(&sums, &row) < 0 ? pmfs_no_memory(err) : 0;
-	if (r == 0)
-		r = pmfs_group(&g, &sums, err);
-	if (r == 0)
-		r = pmfs_functions(m, &f, err);
-	if (r == 0)
-		r = add_statements(m, category_of_line, f, sums.cells, err);
+	sums.columns = s->columns;
+	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++)
+		pmfs_sums_row(&sums, &row);
+	pm_build_check(a, pmfs_group(&g, &sums, err));
+	pm_build_check(a, pmfs_functions(m, &f, err));
+	add_statements(a, m, category_of_line, f, sums.cells, err);
 	s->cells = sums.cells;
-	sums.cells = NULL;
-	pmfs_sums_done(&sums);
-	return r < 0 ? r : find_whole(m, g.tree, s, err);
-}
-
-static int sums_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct pmfs_category_sums *s = p;
-	int r = pmfs_model_columns(m, &s->columns, err);
-	if (r == 0)
-		r = add_categories(m, s, err);
-	if (r == 0 && order_rows(s) < 0)
-		r = pmfs_no_memory(err);
-	return r;
+	find_whole(a, m, g.tree, s, err);
+	order_rows(a, s);
 }
 
 int pmfs_category_sums(
 	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct pmfs_category_sums), sums_fill,
-		sums_done, .what = "the sums of categories"};
+	static const struct pm_part_type type = {sizeof(struct pmfs_category_sums),
+		.what = "the sums of categories", .build = build_sums};
 	return pmfs_model_part(m, PMFS_PART_CATEGORY_SUMS, &type, ret, err);
 }
 
@@ -384,18 +312,6 @@ int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err)
 }
 
 /* ---- code without names, by load module ---- */
-
-struct missings_part {
-	struct pmfs_missings all;
-	struct pm_strtab modules; /* of the rows, before they are sorted */
-};
-
-static void missings_done(void *p)
-{
-	struct missings_part *part = p;
-	free(part->all.rows);
-	pm_strtab_done(&part->modules);
-}
 
 static int by_cost(const void *a, const void *b)
 {
@@ -424,20 +340,18 @@ static bool is_address(const struct pmfs_functions *f, uint32_t row)
 		pm_tree_frame(f->tree, f->contexts[f->first[row]])->kind == PM_KIND_INSTRUCTION;
 }
 
-static int add_missing(struct missings_part *part, const struct pm_profile *profile,
-	const struct pmfs_functions *f)
+static void add_missing(struct pmfs_missings *all, struct pm_strtab *modules,
+	const struct pm_profile *profile, const struct pmfs_functions *f)
 {
 	uint32_t own = f->columns->first_excl;
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct pmfs_function *function = pmfs_function_at(f, i);
 		if (!function->is_address && !is_address(f, i))
 			continue;
-		uint32_t row = pm_strtab_add(&part->modules, f->tree->texts[function->module]);
-		if (row == PM_NONE)
-			return -ENOMEM;
-		struct pmfs_missing *of = &part->all.rows[row];
-		if (row == part->all.n) {
-			part->all.n++;
+		uint32_t row = pm_strtab_add(modules, f->tree->texts[function->module]);
+		struct pmfs_missing *of = &all->rows[row];
+		if (row == all->n) {
+			all->n++;
 			*of = (struct pmfs_missing){.module = f->tree->texts[function->module],
 				.cost = NAN,
 				.samples = NAN};
@@ -448,42 +362,37 @@ static int add_missing(struct missings_part *part, const struct pm_profile *prof
 			if (counts_samples(profile, &f->columns->columns[k]))
 				pmfs_add(&of->samples, pmfs_function_cell(f, i, k));
 	}
-	return 0;
 }
 
-static int missings_fill(void *owner, void *p, struct pm_error *err)
+static void build_missings(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
 	static const struct pm_missings unknown = {.why = "not known"};
-	struct missings_part *part = p;
-	struct pmfs_missings *all = &part->all;
+	struct pmfs_missings *all = p;
+	struct pm_strtab modules = {.home = a}; /* of the rows, before they are sorted */
 	const struct pm_profile *profile = pmfs_model_profile(owner);
 	const struct pm_missings *known = &unknown;
 	const struct pmfs_functions *f;
 	const struct pmfs_totals *totals;
-	int r = pmfs_functions(owner, &f, err);
-	if (r < 0 || (r = pmfs_totals(owner, &totals, err)) < 0)
-		return r;
-	if ((r = pm_profile_missing(profile, &known, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_functions(owner, &f, err));
+	pm_build_check(a, pmfs_totals(owner, &totals, err));
+	pm_build_check(a, pm_profile_missing(profile, &known, err));
 	if (!known)
 		known = &unknown;
-	all->rows = malloc(((size_t)f->n + 1) * sizeof(*all->rows));
-	if (!all->rows || add_missing(part, profile, f) < 0)
-		return pmfs_no_memory(err);
+	all->rows = pm_arena_array(a, (size_t)f->n + 1, sizeof(*all->rows));
+	add_missing(all, &modules, profile, f);
 	for (uint32_t i = 0; i < all->n; i++) {
 		all->rows[i].why = known->why;
 		all->cost += isnan(all->rows[i].cost) ? 0 : all->rows[i].cost;
 	}
 	for (size_t i = 0; i < known->n; i++) {
-		uint32_t row = pm_strtab_find(&part->modules, known->rows[i].module);
+		uint32_t row = pm_strtab_find(&modules, known->rows[i].module);
 		if (row == UINT32_MAX)
 			continue;
 		all->rows[row].build_id = known->rows[i].build_id;
 		all->rows[row].why = known->rows[i].why;
 		all->rows[row].tried = known->rows[i].tried;
 	}
-	if (pm_sort(all->rows, all->n, sizeof(*all->rows), by_cost) < 0)
-		return pmfs_no_memory(err);
+	pm_build_check(a, pm_sort(all->rows, all->n, sizeof(*all->rows), by_cost));
 	uint32_t own = f->columns->first_excl;
 	const char *const columns[] = {"samples",
 		own == PM_NONE ? "cost" : f->columns->columns[own].name, "module", "build_id",
@@ -491,12 +400,11 @@ static int missings_fill(void *owner, void *p, struct pm_error *err)
 	memcpy(all->columns, columns, sizeof(columns));
 	all->whole = f->columns->n > 0 ? totals->of[0] : 0;
 	all->advice = known->advice;
-	return 0;
 }
 
 int pmfs_missings(struct pmfs_model *m, const struct pmfs_missings **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct missings_part), missings_fill,
-		missings_done, .what = "what has no names"};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_missings), .what = "what has no names", .build = build_missings};
 	return pmfs_model_part(m, PMFS_PART_MISSING, &type, ret, err);
 }
