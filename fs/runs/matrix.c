@@ -6,7 +6,6 @@
 #include "fs/runs/runs.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
@@ -44,6 +43,7 @@ struct matrix {
 /* The part: the public result, and data for building it. */
 struct built {
 	struct matrix m;
+	struct pm_arena *a, *scratch; /* of the part; while it is built */
 	const struct pmfs_ensemble *e;
 	struct pm_strtab keys;  /* of functions that the baseline lacks */
 	struct pm_strtab texts; /* of the texts that are shown */
@@ -52,7 +52,6 @@ struct built {
 	bool has_base;          /* its costs have been taken */
 	size_t room, cells;
 	size_t *room_of; /* by run */
-	struct pm_arena arena;
 };
 
 /* ---- names ---- */
@@ -60,25 +59,15 @@ struct built {
 static struct pm_bytes keep(struct built *b, struct pm_bytes text)
 {
 	uint32_t kept = pm_strtab_add_lasting(&b->texts, text);
-	return kept == PM_NONE ? (struct pm_bytes){NULL, 0} : b->texts.items[kept];
+	return b->texts.items[kept];
 }
 
-static int show(struct built *b, uint32_t id, struct pm_bytes name, struct pm_bytes module,
-	struct pm_bytes file)
+static void add_function(
+	struct built *b, struct pm_bytes name, struct pm_bytes module, struct pm_bytes file)
 {
-	struct shared_function *shown = &b->m.functions[id];
-	shown->name = keep(b, name);
-	shown->module = keep(b, module);
-	shown->file = keep(b, file);
-	return shown->name.p && shown->module.p && shown->file.p ? 0 : -ENOMEM;
-}
-
-static int add_function(struct built *b)
-{
-	if (pm_list_room(&b->m.functions, b->m.n, &b->room, sizeof(*b->m.functions)) < 0)
-		return -ENOMEM;
-	b->m.functions[b->m.n++] = (struct shared_function){.sum = 0};
-	return 0;
+	pm_list_grow(b->scratch, &b->m.functions, b->m.n, &b->room, sizeof(*b->m.functions));
+	b->m.functions[b->m.n++] = (struct shared_function){
+		.name = keep(b, name), .module = keep(b, module), .file = keep(b, file)};
 }
 
 static uint32_t root_of(struct built *b, uint32_t id)
@@ -105,23 +94,19 @@ static void unite(struct built *b, uint32_t id, uint32_t root)
  * Functions of the baseline: `of_row` is one for each row of the comparison that has some, and they
  * are one from now on.
  */
-static int take_base(struct built *b, const struct pmfs_compared *c, uint32_t *of_row)
+static void take_base(struct built *b, const struct pmfs_compared *c, uint32_t *of_row)
 {
 	struct pm_bytes text[3];
-	int r = 0;
 	if (b->m.n == 0 && c->n_base > 0) {
 		b->n_base = c->n_base;
-		b->above = malloc(((size_t)b->n_base + 1) * sizeof(*b->above));
-		for (uint32_t i = 0; r == 0 && i < b->n_base; i++) {
-			r = b->above ? add_function(b) : -ENOMEM;
-			if (r < 0)
-				break;
+		b->above = pm_arena_array(b->scratch, (size_t)b->n_base + 1, sizeof(*b->above));
+		for (uint32_t i = 0; i < b->n_base; i++) {
 			b->above[i] = i;
 			pmfs_compared_base(c, i, text);
-			r = show(b, i, text[0], text[1], text[2]);
+			add_function(b, text[0], text[1], text[2]);
 		}
 	}
-	for (uint32_t i = 0; r == 0 && i < c->n_base && i < b->n_base; i++) {
+	for (uint32_t i = 0; i < c->n_base && i < b->n_base; i++) {
 		uint32_t row = pmfs_compared_base(c, i, text), id = root_of(b, i);
 		if (row == PM_NONE)
 			continue;
@@ -134,16 +119,15 @@ static int take_base(struct built *b, const struct pmfs_compared *c, uint32_t *o
 		if (compared.joined && !shown->joined) {
 			shown->name = keep(b, compared.name);
 			shown->joined = true;
-			r = shown->name.p ? 0 : -ENOMEM;
 		}
 	}
-	return r;
 }
 
 /* A function that the baseline lacks; `seen` are those of this comparison. */
-static int take_other(struct built *b, const struct pmfs_compared_row *row, struct pm_map *seen,
-	struct pm_text *key, uint32_t *ret)
+static uint32_t take_other(struct built *b, const struct pmfs_compared_row *row,
+	struct pm_map *seen, struct pm_text *key)
 {
+	uint32_t at = 0;
 	bool fresh = false;
 	for (uint32_t again = 0; !fresh; again++) { /* another of this name in the comparison */
 		pm_text_clear(key);
@@ -154,87 +138,81 @@ static int take_other(struct built *b, const struct pmfs_compared_row *row, stru
 		pm_text_bytes(key, pmfs_base_name(row->file));
 		pm_text_char(key, 0);
 		pm_text_u64(key, again);
-		uint32_t known = b->keys.n, at = PM_NONE;
-		if (!key->failed)
-			at = pm_strtab_add(&b->keys, pm_text_view(key));
-		*ret = b->n_base + at;
-		if (at == PM_NONE || !pm_map_put(seen, at, 0, &fresh))
-			return -ENOMEM;
-		if (at == known &&
-			(add_function(b) < 0 ||
-				show(b, *ret, row->name, row->module, row->file) < 0))
-			return -ENOMEM;
+		uint32_t known = b->keys.n;
+		at = pm_strtab_add(&b->keys, pm_text_view(key));
+		pm_map_put(seen, at, 0, &fresh);
+		if (at == known)
+			add_function(b, row->name, row->module, row->file);
 	}
-	return 0;
+	return b->n_base + at;
 }
 
 /* ---- a comparison ---- */
 
-static int add_share(struct built *b, uint32_t run, uint32_t function, double own)
+static void add_share(struct built *b, uint32_t run, uint32_t function, double own)
 {
 	uint32_t *n = &b->m.n_of[run];
 	if (++b->cells > PM_LIMIT_MATRIX)
-		return -E2BIG;
-	if (pm_list_room(&b->m.of[run], *n, &b->room_of[run], sizeof(**b->m.of)) < 0)
-		return -ENOMEM;
+		pm_build_fail(b->a, -E2BIG);
+	pm_list_grow(b->a, &b->m.of[run], *n, &b->room_of[run], sizeof(**b->m.of));
 	b->m.of[run][(*n)++] = (struct run_share){function, own};
-	return 0;
 }
 
+struct taking {
+	struct built *b;
+	const struct pmfs_compared *c;
+	const struct pmfs_group *g; /* or NULL */
+};
+
 /* The costs of the baseline are taken once, as they are the same in each comparison. */
-static int take_rows(struct built *b, const struct pmfs_compared *c, const struct pmfs_group *g,
-	uint32_t *of_row)
+static void take_rows(void *context)
 {
-	const struct pmfs_group *base = &b->e->runs.groups[b->e->base];
-	struct pm_map seen = {.slots = NULL};
-	struct pm_text key = {.p = NULL};
-	int r = take_base(b, c, of_row);
-	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+	const struct taking *t = context;
+	struct built *b = t->b;
+	const struct pmfs_compared *c = t->c;
+	const struct pmfs_group *base = &b->e->runs.groups[b->e->base], *g = t->g;
+	struct pm_arena *scratch = pm_arena_scratch(b->scratch);
+	struct pm_map seen = {.arena = scratch};
+	struct pm_text key = {.arena = scratch};
+	uint32_t *of_row = pm_arena_array(scratch, (size_t)c->n + 1, sizeof(*of_row));
+	for (uint32_t k = 0; k < c->n; k++)
+		of_row[k] = PM_NONE;
+	take_base(b, c, of_row);
+	for (uint32_t i = 0; i < c->n; i++) {
 		struct pmfs_compared_row row = pmfs_compared_row(c, i);
-		if (pm_work_cancelled())
-			r = -ENOMEM;
-		else if (of_row[i] == PM_NONE)
-			r = take_other(b, &row, &seen, &key, &of_row[i]);
-		if (r == 0)
-			b->m.functions[root_of(b, of_row[i])].used = true;
-		for (uint32_t k = 0; r == 0 && k < base->n + (g ? g->n : 0); k++) {
+		pm_build_proceed(scratch);
+		if (of_row[i] == PM_NONE)
+			of_row[i] = take_other(b, &row, &seen, &key);
+		b->m.functions[root_of(b, of_row[i])].used = true;
+		for (uint32_t k = 0; k < base->n + (g ? g->n : 0); k++) {
 			bool of_base = k < base->n;
 			uint32_t run = of_base ? base->first + k : g->first + k - base->n;
 			double own = pmfs_compared_of_run(c, i, k);
 			if (!isnan(b->m.totals[run]) && (!of_base || !b->has_base) && !isnan(own))
-				r = add_share(b, run, of_row[i], own);
+				add_share(b, run, of_row[i], own);
 		}
 	}
 	b->has_base = true;
-	pm_map_done(&seen);
-	pm_text_done(&key);
-	return r;
+	pm_arena_done(scratch);
 }
 
 /* Takes the comparison with others[i], or the baseline alone. What cannot be read is left out. */
-static int take(struct built *b, uint32_t i)
+static void take(struct built *b, uint32_t i)
 {
 	const struct pmfs_runs *runs = &b->e->runs;
-	const struct pmfs_group *g = i + 1 < runs->n_groups ? &runs->groups[b->e->others[i]] : NULL;
 	struct pm_error unused = {.offset = PM_NO_OFFSET};
 	struct pmfs_compared c;
+	struct taking t = {b, &c, i + 1 < runs->n_groups ? &runs->groups[b->e->others[i]] : NULL};
 	struct pm_profile *p;
-	int r = pmfs_ensemble_compare(b->e, i, false, b->m.quantity, &p, &unused);
-	if (r < 0)
-		return r;
-	r = pmfs_compare_functions(p, b->m.quantity, &c, &unused);
-	if (r == 0) {
-		uint32_t *of_row = malloc(((size_t)c.n + 1) * sizeof(*of_row));
-		for (uint32_t k = 0; of_row && k < c.n; k++)
-			of_row[k] = PM_NONE;
-		r = of_row ? take_rows(b, &c, g, of_row) : -ENOMEM;
-		free(of_row);
-		pm_strtab_forget(&b->texts);
-	} else if (pmfs_is_lasting(r)) {
+	pm_build_check(b->a, pmfs_ensemble_compare(b->e, i, false, b->m.quantity, &p, &unused));
+	int r = pmfs_compare_functions(p, b->m.quantity, &c, &unused);
+	if (r == 0)
+		r = pm_build(b->a, take_rows, &t);
+	else if (pmfs_is_lasting(r))
 		r = 0;
-	}
+	pm_strtab_forget(&b->texts);
 	p->ops->close(p);
-	return r;
+	pm_build_check(b->a, r);
 }
 
 /* ---- all ---- */
@@ -247,15 +225,14 @@ static int by_function(const void *a, const void *b)
 }
 
 /* Adds up the shares of what has become one function. */
-static int sum_up(struct built *b)
+static void sum_up(struct built *b)
 {
 	for (uint32_t run = 0; run < b->e->runs.n; run++) {
 		struct run_share *list = b->m.of[run];
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = root_of(b, list[i].function);
-		if (pm_sort(list, b->m.n_of[run], sizeof(*list), by_function) < 0)
-			return -ENOMEM;
+		pm_build_check(b->a, pm_sort(list, b->m.n_of[run], sizeof(*list), by_function));
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++) {
 			b->m.functions[list[i].function].sum += list[i].own;
 			if (n > 0 && list[n - 1].function == list[i].function)
@@ -265,7 +242,6 @@ static int sum_up(struct built *b)
 		}
 		b->m.n_of[run] = n;
 	}
-	return 0;
 }
 
 static int by_sum(const void *x, const void *y, void *context)
@@ -279,63 +255,48 @@ static int by_sum(const void *x, const void *y, void *context)
 }
 
 /* Renumbers functions by their sums, and sorts those of each run accordingly. */
-static int put_in_order(struct built *b)
+static void put_in_order(struct built *b)
 {
 	uint32_t n = 0;
-	uint32_t *order = calloc(b->m.n + (size_t)1, sizeof(*order));
-	uint32_t *place = calloc(b->m.n + (size_t)1, sizeof(*place));
-	struct shared_function *sorted = calloc(b->m.n + (size_t)1, sizeof(*sorted));
-	int r = order && place && sorted ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < b->m.n; i++)
+	uint32_t *order = pm_arena_array(b->scratch, b->m.n + (size_t)1, sizeof(*order));
+	uint32_t *place = pm_arena_array(b->scratch, b->m.n + (size_t)1, sizeof(*place));
+	for (uint32_t i = 0; i < b->m.n; i++)
 		if (b->m.functions[i].used)
 			order[n++] = i;
-	if (r == 0)
-		r = pm_sort_with(order, n, sizeof(*order), by_sum, b);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
+	pm_build_check(b->a, pm_sort_with(order, n, sizeof(*order), by_sum, b));
+	struct shared_function *sorted = pm_arena_array(b->a, n + (size_t)1, sizeof(*sorted));
+	for (uint32_t i = 0; i < n; i++) {
 		place[order[i]] = i;
 		sorted[i] = b->m.functions[order[i]];
 	}
-	for (uint32_t run = 0; r == 0 && run < b->e->runs.n; run++) {
+	for (uint32_t run = 0; run < b->e->runs.n; run++) {
 		struct run_share *list = b->m.of[run];
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = place[list[i].function];
-		r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
+		pm_build_check(b->a, pm_sort(list, b->m.n_of[run], sizeof(*list), by_function));
 	}
-	free(order);
-	free(place);
-	if (r < 0) {
-		free(sorted);
-		return r;
-	}
-	free(b->m.functions);
 	b->m.functions = sorted;
 	b->m.n = n;
-	return 0;
 }
 
-static int label_runs(struct built *b)
+static void label_runs(struct built *b)
 {
 	static const char *const place[] = {"module", "file", "name", NULL};
 	const struct pmfs_runs *runs = &b->e->runs;
-	const char **names = pm_arena_array(&b->arena, runs->n + (size_t)4, sizeof(*names));
-	if (!names)
-		return -ENOMEM;
+	const char **names = pm_arena_array(b->a, runs->n + (size_t)4, sizeof(*names));
 	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct pmfs_run *run = &runs->runs[i];
 		bool taken = false;
 		for (int k = 0; place[k]; k++)
 			taken |= strcmp(place[k], run->name) == 0;
 		names[i] = runs->repeated || taken
-			? pm_arena_printf(&b->arena, "%s/%u", run->name, run->repetition)
+			? pm_arena_printf(b->a, "%s/%u", run->name, run->repetition)
 			: run->name;
-		if (!names[i])
-			return -ENOMEM;
 	}
 	for (int k = 0; place[k]; k++)
 		names[runs->n + (uint32_t)k] = place[k];
 	b->m.wide_header = names;
 	b->m.n_wide_header = runs->n + 3;
-	return 0;
 }
 
 int pmfs_lead_name(const struct pmfs_ensemble *e, struct pm_arena *arena, const char **ret,
@@ -354,68 +315,50 @@ int pmfs_lead_name(const struct pmfs_ensemble *e, struct pm_arena *arena, const 
 	return *ret ? 0 : pmfs_ensemble_no_memory(err);
 }
 
-static int prepare(struct built *b, struct pm_error *err)
+static void fill(void *context)
 {
-	const struct pmfs_runs *runs = &b->e->runs;
-	const struct pmfs_facts *facts;
-	int r = pmfs_facts(b->e, &facts, err);
-	if (r < 0)
-		return r;
-	uint32_t lead = pmfs_lead(b->e, facts);
-	b->m.of = calloc(runs->n, sizeof(*b->m.of));
-	b->m.n_of = calloc(runs->n, sizeof(*b->m.n_of));
-	b->room_of = calloc(runs->n, sizeof(*b->room_of));
-	b->m.totals = calloc(runs->n, sizeof(*b->m.totals));
-	if (!b->m.of || !b->m.n_of || !b->room_of || !b->m.totals || label_runs(b) < 0)
-		return pmfs_ensemble_no_memory(err);
-	for (uint32_t i = 0; i < runs->n; i++)
-		b->m.totals[i] = lead == PM_NONE ? NAN : pmfs_whole_of(&facts->of[i], lead);
-	return pmfs_lead_name(b->e, &b->arena, &b->m.quantity, err);
-}
-
-static int matrix_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct built *b = part;
-	b->e = owner;
-	b->keys.arena = b->texts.arena = &b->arena;
-	int r = prepare(b, err);
-	if (r < 0 || !b->m.quantity)
-		return r;
+	struct built *b = context;
 	uint32_t n = b->e->runs.n_groups;
-	for (uint32_t i = 0; r == 0 && i < (n > 1 ? n - 1 : 1); i++)
-		r = pm_work_cancelled() ? -ENOMEM : take(b, i);
-	if (r == 0)
-		r = sum_up(b);
-	if (r == 0)
-		r = put_in_order(b);
-	if (r == -E2BIG)
-		return pm_error_set(err, -ENOTSUP, NULL, PM_NO_OFFSET,
-			"all runs have more than %d functions together", PM_LIMIT_MATRIX);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	for (uint32_t i = 0; i < (n > 1 ? n - 1 : 1); i++) {
+		pm_build_proceed(b->a);
+		take(b, i);
+	}
+	sum_up(b);
+	put_in_order(b);
 }
 
-static void matrix_done(void *part)
+static void build_matrix(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct built *b = part;
-	for (uint32_t i = 0; b->m.of && i < b->e->runs.n; i++)
-		free(b->m.of[i]);
-	free(b->m.of);
-	free(b->m.n_of);
-	free(b->room_of);
-	free(b->above);
-	free(b->m.totals);
-	free(b->m.functions);
-	pm_strtab_done(&b->keys);
-	pm_strtab_done(&b->texts);
-	pm_arena_done(&b->arena);
+	const struct pmfs_ensemble *e = owner;
+	uint32_t n = e->runs.n;
+	const struct pmfs_facts *facts;
+	*b = (struct built){.a = a, .scratch = pm_arena_scratch(a), .e = e};
+	b->keys = pm_strtab_in(b->scratch);
+	b->texts = pm_strtab_in(a);
+	pm_build_check(a, pmfs_facts(e, &facts, err));
+	uint32_t lead = pmfs_lead(e, facts);
+	b->m.of = pm_arena_array(a, n, sizeof(*b->m.of));
+	b->m.n_of = pm_arena_array(a, n, sizeof(*b->m.n_of));
+	b->room_of = pm_arena_array(a, n, sizeof(*b->room_of));
+	b->m.totals = pm_arena_array(a, n, sizeof(*b->m.totals));
+	label_runs(b);
+	for (uint32_t i = 0; i < n; i++)
+		b->m.totals[i] = lead == PM_NONE ? NAN : pmfs_whole_of(&facts->of[i], lead);
+	pm_build_check(a, pmfs_lead_name(e, a, &b->m.quantity, err));
+	int r = b->m.quantity ? pm_build(a, fill, b) : 0;
+	if (r == -E2BIG)
+		r = pm_error_set(err, -ENOTSUP, NULL, PM_NO_OFFSET,
+			"all runs have more than %d functions together", PM_LIMIT_MATRIX);
+	pm_build_check(a, r < 0 ? pm_error_plain(err, r) : 0);
+	pm_arena_done(b->scratch);
 }
 
 /* Compares every run on the first call. */
 static int matrix(const struct pmfs_ensemble *e, const struct matrix **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct built),
-		.fill = matrix_fill,
-		.done = matrix_done,
+		.build = build_matrix,
 		.what = "the functions of all runs"};
 	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
 	const struct built *b;
