@@ -306,6 +306,11 @@ static void say_facts(struct perf *f)
 			"%llu samples have the processor's record of open calls (--call-graph lbr): it "
 			"is not read.",
 			(unsigned long long)f->open_calls);
+	if (f->processor_traces)
+		pm_rec_remark(f->r,
+			"%llu bytes are the processor's own trace (Intel PT, Arm SPE …): they are not "
+			"decoded, and in no number.",
+			(unsigned long long)f->processor_traces);
 	if (f->bad_events)
 		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu records that describe events are longer than they say: they are left out",

@@ -260,6 +260,7 @@ struct perf {
 	struct pm_bytes host, kernel_release, architecture, reference;
 	uint64_t reference_address, first_ns, last_ns;
 	uint64_t bad_samples, bad_events, lost, lost_samples, throttled, open_calls;
+	uint64_t processor_traces;        /* bytes of them */
 	uint64_t stacks[PERF_STACK_ENDS]; /* samples with a copy of the stack */
 	uint64_t idle_unknown;            /* samples of thread 0 of which no frame has a name */
 	uint64_t unpacked;                /* bytes of records, out of compressed ones */

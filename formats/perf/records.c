@@ -368,6 +368,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 				"what follows a record goes beyond the end");
 			break;
 		}
+		f->processor_traces += type == AUXTRACE ? follows : 0;
 		if (type == TRACING_DATA && follows)
 			perf_take_tracing(f, (struct pm_bytes){p + size, (size_t)follows});
 		at += (size_t)(size + follows);

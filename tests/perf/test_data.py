@@ -207,6 +207,12 @@ with tempfile.TemporaryDirectory() as folder:
         file.write(small_file(IP_TID_BRANCHES, [prog, branch], 1 << 11))
     check("open calls are no branches", rows(path, "raw/branches.csv", "from"), [])
     check("which is said", "--call-graph lbr" in cat(path, "summary.txt").stdout, True)
+    trace = record(71, 0, struct.pack("<QQQIIII", 24, 0, 0, 0, 0, 0, 0)) + record(9, 2, bytes(16))
+    with open(path, "wb") as file:
+        file.write(small_file(IP_TID_BRANCHES, [prog, record(11, 0, bytes(24)), trace, record(200, 0, bytes(8)), branch]))
+    check("a processor's trace is passed over", rows(path, "functions.csv", "samples_excl"), ["1"])
+    check("which is no damage, and said", (rows(path, "damage.csv", "what"), "24 bytes are the processor's own trace" in
+                                           " ".join(cat(path, "summary.txt").stdout.split())), ([], True))
 
 
 # Features of the header.
