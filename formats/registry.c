@@ -159,7 +159,7 @@ static int list_parts(const struct pm_candidate *c, const struct pm_format *form
 	int r = pm_folder_names(c->fd, is_part, &l, PM_LIMIT_RUNS, ret);
 	pm_map_done(&l.members);
 	if (r < 0)
-		return pm_error_set(err, r == -ENOMEM ? r : -EIO, c->path, PM_NO_OFFSET,
+		return pm_error_set(err, pm_is_passing(r) ? r : -EIO, c->path, PM_NO_OFFSET,
 			"cannot be listed: %s", strerror(-r));
 	if (ret->n > 0 && ret->others)
 		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
@@ -457,12 +457,12 @@ static int open_by_probe(const struct pm_candidate *c, const struct pm_open_opti
 	for (bool first = true; (format = next_by_probe(c, &below, &after)); first = false) {
 		struct pm_error why = {.offset = PM_NO_OFFSET};
 		int e = opened_new(c, format, options, ret, &why);
-		if (e == 0 || e == -ENOMEM || first) {
+		if (e == 0 || pm_is_passing(e) || first) {
 			r = e;
 			if (e < 0 && err)
 				*err = why;
 		}
-		if (e == 0 || e == -ENOMEM)
+		if (e == 0 || pm_is_passing(e))
 			return e;
 	}
 	return r < 0 ? r : refuse(c, err);

@@ -189,7 +189,7 @@ void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err)
 	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -ENOMEM, -ESTALE};
 	if (!pmfs_call_take(c))
 		return;
-	if (code == -ENOMEM && pmfs_memory_limited())
+	if (pm_is_passing(code) && pmfs_memory_limited())
 		log_failure(c, err);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (code == plain[i] && !(code == -ENOENT && err->code)) {

@@ -250,7 +250,7 @@ int pm_rec_graph(struct pm_recording *r)
 	s.n_told = r->paths.n;
 	for (uint32_t i = 0; e == 0 && i < s.n; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			e = -ENOMEM;
+			e = PM_CANCELLED;
 		else if (s.order[i] == 0)
 			find_from(&s, i, &counter);
 	}
@@ -402,7 +402,7 @@ static int flat_fill(void *owner, void *built, struct pm_error *err)
 	part->members = malloc((r->n_functions + 1) * sizeof(*part->members));
 	if (!part->list || !part->edge_values || !part->function_values || !part->first ||
 		!part->members || pm_work_cancelled())
-		return -ENOMEM;
+		return PM_NO_MEMORY;
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		if (tree->parent[i] != PM_NONE &&

@@ -229,7 +229,7 @@ static int sum_quantity(const struct pm_recording *r, struct pm_rec_whole *w, ui
 				cell_number(q, &r->cells[i], real));
 	for (uint32_t i = tree->n_contexts; i-- > 0;) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		uint32_t parent = tree->parent[i];
 		if (parent == PM_NONE)
 			continue;
@@ -411,7 +411,7 @@ static int climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size
 	}
 	for (uint32_t i = c->n; i-- > 0;) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		uint32_t context = c->list[i], parent = c->tree->parent[context];
 		union pm_rec_number *at = &c->sums[(size_t)i * PM_REC_N];
 		for (uint32_t k = 0; k < PM_REC_N; k++) {
@@ -452,7 +452,7 @@ static int climb_threads(struct climb *c)
 	size_t n = c->r->n_cells;
 	for (size_t first = 0, end; first < n; first = end) {
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		for (end = first; end < n && cells[end].thread == cells[first].thread;)
 			end++;
 		if (find_contexts(c, cells + first, end - first) < 0)

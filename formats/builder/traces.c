@@ -252,7 +252,7 @@ int pm_rec_seal_traces(struct pm_recording *r)
 	int e = 0;
 	for (size_t i = 0; e == 0 && i < r->n_traces; i++) {
 		struct pm_rec_trace *t = &r->traces[i];
-		e = pm_work_cancelled() ? -ENOMEM : make_block(r, t);
+		e = pm_work_cancelled() ? PM_CANCELLED : make_block(r, t);
 		if (e == 0 && t->unsorted)
 			e = sort_trace(r, t);
 		free(t->waiting);
@@ -348,7 +348,8 @@ static int add_calls(void *context, struct pm_durations *ret)
 				if (of != PM_NONE)
 					calls[m++] = (struct pm_duration){event.duration_ns, of};
 			}
-			e = pm_work_cancelled() ? -ENOMEM : pm_durations_add_all(ret, calls, m);
+			e = pm_work_cancelled() ? PM_CANCELLED
+						: pm_durations_add_all(ret, calls, m);
 		}
 	}
 	return e;

@@ -254,7 +254,7 @@ static int get(struct pm_cache *c, uint64_t key,
 			return 0;
 		}
 		if (!pm_work_may_build())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_WOULD_BUILD);
 		if (s) {
 			int r = wait_for(s, ret, err);
 			if (r <= 0)

@@ -170,7 +170,7 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 	if (++c->unasked == BETWEEN_QUESTIONS) {
 		c->unasked = 0;
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 	}
 	if (!pm_cbor_read_head(&c->in, &head))
 		return pm_cbor_malformed(ret, err, "CBOR with a cut or reserved initial byte");

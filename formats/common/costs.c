@@ -207,7 +207,7 @@ int pm_costs_counts(const struct pm_costs *c, uint32_t thread, struct pm_thread_
 	for (uint32_t context = 0; from < to; from++) {
 		uint32_t end = c->context_start[context];
 		if (from % BETWEEN == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (ret->contexts > 0 && c->by_thread[from] < end)
 			continue;
 		context = context_at(c, c->by_thread[from]) + 1;

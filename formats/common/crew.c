@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "formats/common/thread.h"
+#include "profmount/error.h"
 
 unsigned pm_crew_width(void)
 {
@@ -52,7 +53,7 @@ static void *take_pieces(void *argument)
 		if (i >= p->n)
 			break;
 		pm_work_progress(i, p->n);
-		int none = 0, r = pm_work_cancelled() ? -ENOMEM : p->work(p->context, i);
+		int none = 0, r = pm_work_cancelled() ? PM_CANCELLED : p->work(p->context, i);
 		if (r < 0)
 			__atomic_compare_exchange_n(
 				&p->error, &none, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

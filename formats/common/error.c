@@ -67,7 +67,7 @@ int pm_error_set(
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (code == -ENOMEM)
+	if (pm_is_passing(code))
 		tell_reason(text, sizeof(text));
 	/* Safe for a terminal or log, whatever bytes the input contains. */
 	pm_shown_copy(err->file, sizeof(err->file), file ? without_folders(file) : "");
@@ -77,8 +77,8 @@ int pm_error_set(
 
 int pm_error_plain(struct pm_error *err, int code)
 {
-	return pm_error_set(
-		err, code, NULL, PM_NO_OFFSET, code == -ENOMEM ? "no memory" : "cannot be read");
+	return pm_error_set(err, code, NULL, PM_NO_OFFSET,
+		pm_is_passing(code) ? "no memory" : "cannot be read");
 }
 
 char *pm_error_line(const struct pm_error *err, char *out, size_t size)

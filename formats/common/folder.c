@@ -8,6 +8,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
+#include "profmount/error.h"
 
 DIR *pm_folder_list(int folder)
 {
@@ -33,8 +34,8 @@ int pm_folder_names(int folder, int (*is_one)(void *context, int folder, const c
 	for (struct dirent *entry; r == 0 && ret->n < most && (entry = readdir(dir));) {
 		int is = entry->d_name[0] == '.' ? 0 : is_one(context, folder, entry->d_name);
 		if (is < 0) {
-			ret->others = is != -ENOMEM;
-			r = is == -ENOMEM ? is : 0;
+			ret->others = !pm_is_passing(is);
+			r = pm_is_passing(is) ? is : 0;
 			break;
 		}
 		if (is == 0)

@@ -13,6 +13,7 @@
 #include "formats/common/number.h"
 #include "formats/common/utf8.h"
 #include "formats/common/work.h"
+#include "profmount/error.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -42,7 +43,7 @@ static bool get_more(struct pm_scan *s, size_t *keep)
 	if (s->code || !s->more)
 		return false;
 	size_t from = *keep, had = s->b.len - from;
-	int e = pm_work_cancelled() ? -ENOMEM : s->more(s, from);
+	int e = pm_work_cancelled() ? PM_CANCELLED : s->more(s, from);
 	if (e < 0) {
 		fail(s, e, false, NULL);
 		return false;

@@ -16,14 +16,14 @@ static int build_now(struct pm_lazy *lazy, int (*build)(void *context, struct pm
 	int r = build(context, &error);
 	/* Whatever it returned was caused by the cancellation and is not kept. */
 	if (r < 0 && pm_work_cancelled())
-		r = -ENOMEM;
+		r = PM_CANCELLED;
 	if (r < 0)
 		pm_error_plain(&error, r);
 	pm_work_progress(0, 0);
 	pm_turn_lock();
-	if (r < 0 && r != -ENOMEM)
+	if (pm_is_lasting(r))
 		lazy->error = error;
-	if (r != -ENOMEM)
+	if (!pm_is_passing(r))
 		__atomic_store_n(&lazy->state, r < 0 ? r : 1, __ATOMIC_RELEASE);
 	pm_turn_end(&lazy->turn);
 	if (r < 0 && err && !err->code)
@@ -50,7 +50,7 @@ int pm_lazy_wait(struct pm_lazy *lazy, int (*build)(void *context, struct pm_err
 	void *context, struct pm_error *err)
 {
 	if (__atomic_load_n(&lazy->state, __ATOMIC_ACQUIRE) == 0 && !pm_work_may_build())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_WOULD_BUILD);
 	pm_turn_lock();
 	int r = get(lazy, build, context, err);
 	pm_turn_unlock();

@@ -130,7 +130,7 @@ static int make_again(struct pm_durations *d, size_t room, unsigned coarse)
 {
 	struct pm_durations more = *d;
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	more.items = pm_zeroed(room, sizeof(*more.items));
 	if (!more.items)
 		return -ENOMEM;
@@ -228,7 +228,7 @@ int pm_durations_join(struct pm_durations *d, const struct pm_durations *from, c
 		struct pm_counted item = from->items[i];
 		const struct pm_counted *later = &from->items[i + AHEAD];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (i + AHEAD < from->room && later->calls)
 			fetch(d, to ? to[later->of] : later->of, later->ns);
 		if (!item.calls)
@@ -261,7 +261,7 @@ static int sort_out(struct ordered *o, const struct pm_durations *d)
 	for (size_t i = 0; i < d->room; i++) {
 		const struct pm_counted *item = &d->items[i];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (!item->calls || item->of >= o->n)
 			continue;
 		if (o->items)
@@ -455,7 +455,7 @@ static int find_more(struct finding *f, uint32_t n, pm_pass pass, void *context)
 	while (f->n_open && r == 0) {
 		struct pm_durations found = {.most = SIZE_MAX, .only = &narrowing};
 		struct ordered o = {.n = 0};
-		r = pm_work_cancelled() ? -ENOMEM : choose(f, &narrowing, &o.n);
+		r = pm_work_cancelled() ? PM_CANCELLED : choose(f, &narrowing, &o.n);
 		if (r == 0)
 			r = pass(context, &found);
 		if (r == 0)

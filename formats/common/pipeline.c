@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/common/crew.h"
+#include "profmount/error.h"
 
 enum { WINDOW = 4 * PM_CREW_MOST };
 
@@ -35,7 +36,7 @@ static int make(const struct run *r, uint32_t i)
 {
 	memset(result_of(r, i), 0, r->pipeline->size);
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	return r->pipeline->make(r->pipeline->context, i, result_of(r, i));
 }
 

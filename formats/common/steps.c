@@ -107,7 +107,7 @@ int pm_steps_take(struct pm_paths *p, struct pm_guesses *g, struct pm_step *step
 		return -ENOMEM;
 	for (size_t i = 0; i < n + 2 * STAGE; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (i < n)
 			fetch_guess(g, steps, &steps[i]);
 		if (i >= STAGE && i - STAGE < n)

@@ -549,7 +549,7 @@ static int arrange(const struct pm_tree_builder *b, const double *weight, struct
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
 	list_children(b, s);
 	if ((weight && sort_children(s, b->n, weight) < 0) || pm_work_cancelled())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_NO_MEMORY);
 	place_all(b, s);
 	int r = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM) : fill_arrays(b, s, frozen, err);
 	if (r < 0 || !b->numbered)

@@ -1,15 +1,15 @@
 /*
  * Work for a request. The caller (fs/) registers it on its thread; code that runs below calls
- * pm_work_cancelled at intervals and gives up by returning -ENOMEM. As with a failed allocation,
- * nothing half-built is kept, and the work is done again when it is next needed.
+ * pm_work_cancelled at intervals and gives up by returning PM_CANCELLED. As with a failed
+ * allocation, nothing half-built is kept, and the work is done again when it is next needed.
  *
  * If no work is registered, as in tests, nothing is ever cancelled.
  *
- * Cancellation has no code of its own. Code that builds something handles failed allocations, and
- * must do exactly the same when it is cancelled: keep nothing, remember no error, try no
- * alternative. About 75 places distinguish -ENOMEM from errors that are kept; with two codes, each
- * of them could forget one. The code is never shown, because the request has been answered when its
- * work is cancelled; code that needs the reason calls pm_work_cancelled.
+ * PM_CANCELLED is the code of PM_NO_MEMORY (error.h). Code that builds something handles failed
+ * allocations, and must do exactly the same when it is cancelled: keep nothing, remember no error,
+ * try no alternative. About 75 places distinguish them (pm_is_passing) from errors that are kept;
+ * with two codes, each of them could forget one. The code is never shown, because the request has
+ * been answered when its work is cancelled; code that needs the reason calls pm_work_cancelled.
  */
 #ifndef PROFMOUNT_WORK_H
 #define PROFMOUNT_WORK_H
@@ -20,7 +20,7 @@
 struct pm_work {
 	/*
 	 * Answer only from what exists: nothing is built; what would have to be built fails with
-	 * -ENOMEM and sets `refused`. If it is set, the answer is invalid.
+	 * PM_WOULD_BUILD and sets `refused`. If it is set, the answer is invalid.
 	 */
 	bool at_once;
 	bool refused;
@@ -52,7 +52,8 @@ void pm_work_help(struct pm_work *w);
 struct pm_work *pm_work_current(void);
 
 /*
- * Whether the work of this thread is no longer needed. A few instructions. If true, return -ENOMEM.
+ * Whether the work of this thread is no longer needed. A few instructions. If true, return
+ * PM_CANCELLED.
  */
 bool pm_work_cancelled(void);
 

@@ -201,7 +201,7 @@ static int climb_groups(struct climb *c, const struct hpcrun_own *sorted, const 
 	for (uint32_t group = 0; group < n_groups && r == 0; group++) {
 		for (; i < end[group]; i++)
 			add(c, &sorted[i]);
-		r = pm_work_cancelled() ? -ENOMEM : each(c, group);
+		r = pm_work_cancelled() ? PM_CANCELLED : each(c, group);
 	}
 	return r;
 }

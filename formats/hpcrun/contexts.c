@@ -464,7 +464,7 @@ static int plant_all(struct merger *m)
 	for (uint32_t i = 0; i < trie->n && r == 0; i++) {
 		r = plant(m, i, texts);
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 	}
 	if (r == 0)
 		r = note_missing(m, texts);

@@ -43,7 +43,7 @@ static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *f
 		return 0;
 	int r = hpcrun_file_open(folder, file, &in, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	if (is_trace) {
 		r = hpcrun_trace_read(&trace, in.bytes, &silent, NULL);
 		hpcrun_trace_layout(&trace, ret, size);
@@ -53,7 +53,7 @@ static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *f
 		hpcrun_profile_done(&p);
 	}
 	hpcrun_file_close(folder, &in);
-	return r == -ENOMEM ? r : r == 0 && ret[0];
+	return pm_is_passing(r) ? r : r == 0 && ret[0];
 }
 
 int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
@@ -112,7 +112,7 @@ static int ask_file(
 		return 0;
 	int r = hpcrun_file_open(folder, file, &in, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
 	if (r == 0) {
 		add(f, "told_by", pm_cell_str(file->name));
@@ -121,7 +121,7 @@ static int ask_file(
 	}
 	hpcrun_profile_done(&p);
 	hpcrun_file_close(folder, &in);
-	return r == -ENOMEM || r > 0 ? r : 0;
+	return pm_is_passing(r) || r > 0 ? r : 0;
 }
 
 int hpcrun_facts_read(struct hpcrun_facts *ret, struct hpcrun_folder *folder)

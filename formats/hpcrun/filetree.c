@@ -198,7 +198,7 @@ int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes
 		put_in_order(&w);
 	}
 	if (pm_work_cancelled())
-		r = -ENOMEM;
+		r = PM_CANCELLED;
 	free(w.above);
 	free(w.depth);
 	free(w.chain);
@@ -382,7 +382,7 @@ static int keep_nodes(const struct file_reading *s, struct epoch *e, const struc
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->shape.n; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
 		struct hpcrun_file_node *node = &h->nodes[h->n_nodes];
 		*node = (struct hpcrun_file_node){
@@ -453,7 +453,7 @@ static int keep_values(const struct file_reading *s)
 	struct hpcrun_value value;
 	int r = 0;
 	for (uint64_t i = 1; r == 0 && hpcrun_values_next(&v, &value); i++)
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
 								      : keep_value(s, &value);
 	return r;
 }
@@ -497,11 +497,11 @@ int hpcrun_file_tree_read(struct hpcrun_file_tree *ret, struct hpcrun_folder *fo
 		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_ALL, &report, &err);
 	if (r == 0)
 		r = keep_all(&s);
-	else if (r != -ENOMEM)
+	else if (!pm_is_passing(r))
 		hpcrun_report_file(&report, file->size, &err);
 	hpcrun_profile_done(&p);
 	hpcrun_file_close(folder, &in);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 void hpcrun_file_tree_done(struct hpcrun_file_tree *h)

@@ -189,7 +189,7 @@ int hpcrun_folder_open_file(
 		return 0;
 	hpcrun_folder_close(ret);
 	return pm_error_set(
-		err, r, path, PM_NO_OFFSET, r == -ENOMEM ? "no memory" : "cannot be examined");
+		err, r, path, PM_NO_OFFSET, pm_is_passing(r) ? "no memory" : "cannot be examined");
 }
 
 void hpcrun_folder_close(struct hpcrun_folder *f)

@@ -176,7 +176,7 @@ static int read_epoch(struct pm_cur *c, bool early, const struct hpcrun_dialect 
 	}
 	if (r == 0)
 		*ret = place_nodes(c, d, e) ? STAGE_WHOLE : STAGE_NODES;
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 /* Epochs up to the end of the file, or to an incomplete one; *ret says how the last one ended. */
@@ -589,7 +589,7 @@ static int read_header(struct reader *r)
 	leave(r, HPCRUN_SECTION_HEADER, &c, code == 0);
 	if (code == -EINVAL)
 		report_cut(r, HPCRUN_SECTION_HEADER, r->p->magic.len, &c, r->p->header.n);
-	return code == -ENOMEM ? code : 0;
+	return pm_is_passing(code) ? code : 0;
 }
 
 /* The load map or the metric table. */
@@ -607,7 +607,7 @@ static int read_table(struct reader *r, enum hpcrun_section_id i, struct hpcrun_
 	leave(r, i, &c, code == 0);
 	if (code == -EINVAL)
 		report_cut(r, i, start, &c, modules ? e->modules.n : e->metrics.n);
-	return code == -ENOMEM ? code : 0;
+	return pm_is_passing(code) ? code : 0;
 }
 
 static void read_nodes(struct reader *r, struct hpcrun_epoch *e)

@@ -50,7 +50,7 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 		return r;
 	struct raw *raw = rows->own;
 	r = hpcrun_profile_read(&raw->profile, raw->in.bytes, HPCRUN_ALL, &silent, &why);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, raw->in.name, PM_NO_OFFSET, "no memory");
 	raw->values = hpcrun_values_from(&raw->profile, rows->at);
 	return 0;

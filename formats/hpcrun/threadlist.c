@@ -334,7 +334,7 @@ static int number_all(struct finding *f)
 		if (r == 0)
 			r = number_text(&claims, &text, &f->claim[i]);
 		if (i % 1024 == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 	}
 	f->n_processes = processes.n;
 	pm_text_done(&text);
@@ -396,9 +396,9 @@ static int read_times(struct finding *f)
 		struct hpcrun_sample first, last;
 		struct pm_input in;
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		int r = file->name && trace->n ? hpcrun_file_open(f->folder, file, &in, NULL) : 1;
-		if (r == -ENOMEM)
+		if (pm_is_passing(r))
 			return r;
 		if (r != 0)
 			continue;
@@ -680,7 +680,7 @@ static int read_profile(
 	claim_names(&p, hpcrun_file_stem(hpcrun_source_file(source)), &ret->claim);
 	hpcrun_profile_done(&p);
 	hpcrun_file_close(folder, &in);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 static int read_trace(
@@ -693,7 +693,7 @@ static int read_trace(
 		return 0;
 	int r = hpcrun_file_open(folder, &source->trace, &in, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	hpcrun_trace_read(&ret->thread.trace, in.bytes, &silent, NULL);
 	ret->thread.trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
 	hpcrun_file_close(folder, &in);

@@ -178,7 +178,7 @@ static int scan(
 	for (uint64_t i = 0; i < trace->n; i++) {
 		struct hpcrun_sample sample;
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		hpcrun_trace_decode(trace, records, i, &sample);
 		/* Non-negative doubles sort like their bit patterns. */
 		ret->sorted &= sample.time >= greatest;
@@ -200,7 +200,7 @@ static int open_records(struct hpcrun_folder *folder, uint32_t thread,
 		return 0;
 	int r = hpcrun_file_open(folder, &folder->sources[thread].trace, in, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	*ret = hpcrun_trace_records(trace, in->bytes);
 	return ret->len > 0;
 }
@@ -400,8 +400,8 @@ int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpc
 	if (r == 0 && place->thread->trace.n > 0)
 		report_unknown(
 			place, hpcrun_trace_records(&place->thread->trace, in.bytes), report);
-	if (r < 0 && r != -ENOMEM)
+	if (pm_is_lasting(r))
 		hpcrun_report_file(report, file->size, &err);
 	hpcrun_file_close(place->folder, &in);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }

@@ -171,7 +171,7 @@ static int columns_fill(void *owner, void *part, struct pm_error *err)
 			c->metrics[i].has_values = seen[c->metrics[i].group];
 		c->list.metrics = c->metrics;
 		db->parts.metrics.it = &c->list;
-		r = pm_work_cancelled() ? -ENOMEM : 0;
+		r = pm_work_cancelled() ? PM_CANCELLED : 0;
 		if (r == 0 && db->folder.has_formulas)
 			r = hpctk_taxonomy_parse(
 				db->folder.formulas.bytes, reader.metrics, group_of, c);

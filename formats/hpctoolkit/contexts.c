@@ -534,7 +534,7 @@ static int weigh(const struct walked *w, uint32_t *entry, double *weight, uint32
 	r = find_leading(w, &reader, entry, ret, &quantity, err);
 	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++) {
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (rank % STEPS == 0)
 			pm_work_progress(rank, n);
 		weight[rank] = hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);

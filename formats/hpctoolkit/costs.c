@@ -126,7 +126,7 @@ static int64_t values_of_context(struct hpctk_opened *db, uint32_t context, uint
 	r = hpctk_context_block(db, number, &block, NULL);
 	if (r == 0)
 		return values_from_cct(db, threads, &block, number, first, ret, room, err);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_plain(err, r);
 	return values_from_threads(db, threads, number, first, ret, room, err);
 }

@@ -237,7 +237,7 @@ static void metrics_scan(struct scan *s)
 	int fd = pm_open_beneath(s->db->folder.fd, "metrics");
 	if (fd >= 0)
 		close(fd);
-	else if (fd != -ENOENT && fd != -ENOMEM)
+	else if (fd != -ENOENT && !pm_is_passing(fd))
 		pm_damage_add(s->found, "metrics", PM_NO_OFFSET, PM_NO_OFFSET,
 			"cannot be opened: %s: its files are missing", strerror(-fd));
 }
@@ -264,7 +264,7 @@ static int found_fill(void *owner, void *part, struct pm_error *err)
 		r = hpctk_threads_get(db, &s.threads, err);
 	if (r == 0)
 		r = hpctk_blocks_ready(db, true, err);
-	if (r == 0 && hpctk_columns_get(db, &columns, NULL) == -ENOMEM)
+	if (r == 0 && pm_is_passing(hpctk_columns_get(db, &columns, NULL)))
 		r = -ENOMEM;
 	if (r == 0) {
 		pm_damage_add_all(s.found, &db->damage);

@@ -88,7 +88,7 @@ static int formulas_open(
 				 "cannot be opened: %s", strerror(-fd))
 		       : pm_input_take(&f->formulas, fd, HPCTK_FORMULAS, &why);
 	f->has_formulas = r == 0;
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, HPCTK_FORMULAS, PM_NO_OFFSET, "no memory");
 	if (r < 0)
 		pm_damage_add(damage, HPCTK_FORMULAS, 0, PM_NO_OFFSET, "%s", why.text);

@@ -75,7 +75,7 @@ static int source_add(
 	if (!is_copied(&source))
 		return 0;
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	if (pm_strtab_add(seen, source.path) == PM_NONE)
 		return -ENOMEM;
 	if (seen->n == n)
@@ -85,12 +85,12 @@ static int source_add(
 	if (!path || pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
 		return -ENOMEM;
 	int r = look(db->folder.fd, path);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+	if (r < 0 && r != -ENOENT && !pm_is_passing(r))
 		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
 			"the copy of a source file cannot be opened: %s",
 			r == -EINVAL ? "it is not a regular file" : strerror(-r));
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	s->items[s->n++] = (struct pm_source){
 		.path = path + strlen("src/"),
 		.file = source.path,

@@ -88,7 +88,7 @@ static int gather(void *owner, void *part, struct pm_error *err)
 	for (uint32_t t = 0; r == 0 && t < threads->list.n; t++) {
 		struct hpctk_block block;
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		r = hpctk_profile_block(db, threads->list.threads[t].id, &block, err);
 		if (r == 0 && thread_add(g, &room, &block, t) < 0)
 			return pm_error_plain(err, -ENOMEM);

@@ -211,7 +211,7 @@ static const char *read_formula(
 	*ret = (struct pm_formula){.n = 0};
 	bool good = write_formula(r, from, &text) && !text.failed;
 	int status = good ? pm_formula_read(pm_text_view(&text), ret, &where) : -EINVAL;
-	r->no_memory |= status == -ENOMEM || (text.failed && !text.full);
+	r->no_memory |= pm_is_passing(status) || (text.failed && !text.full);
 	if (status < 0)
 		why = "its formula is none that can be computed";
 	for (uint32_t i = 0; !why && i < ret->n; i++) {

@@ -204,7 +204,7 @@ static int walk(struct walker *k)
 	struct htd_sorted cursor;
 	int r = htd_sorted_start(&cursor, &k->w->lane.order, NULL);
 	while (r >= 0) {
-		r = pm_work_cancelled() ? -ENOMEM : mark(k, &cursor);
+		r = pm_work_cancelled() ? PM_CANCELLED : mark(k, &cursor);
 		if (r >= 0)
 			r = walk_on(k, &cursor);
 		if (r == 0)

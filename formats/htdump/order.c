@@ -151,7 +151,7 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 	c->n = c->at = 0;
 	for (uint32_t n = 0; r == 0 && c->run < runs->n && !htd_block_is_full(n); c->run++) {
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		n += htd_place_count(runs->items[c->run]);
 		if (c->run + AHEAD < runs->n)
 			pm_bytes_prefetch(o->s->bytes,
@@ -168,7 +168,7 @@ int htd_order_build(struct htd_order *o)
 	int r = c.items ? 0 : -ENOMEM;
 	while (r == 0 && c.run < o->filter.runs->n) {
 		pm_work_progress(c.run, o->filter.runs->n);
-		r = pm_work_cancelled() ? -ENOMEM : block_read(&c, &late);
+		r = pm_work_cancelled() ? PM_CANCELLED : block_read(&c, &late);
 	}
 	if (r == 0 && late.n) {
 		keys_sort(late.keys, late.n);
@@ -190,7 +190,7 @@ int htd_order_borrow(struct htd_order *o, struct htd_late *late)
 	int r = n && !keys ? -ENOMEM : 0;
 	for (size_t i = 0; i < n && r == 0; i++) {
 		if (i % HTD_CHUNK == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 		else if ((r = event_at(o, late->places[i], &e)) == 0)
 			keys[i] = e.key;
 	}

@@ -218,7 +218,7 @@ static int list_contexts(struct gathered *g, uint32_t thread)
 			memset(sums_of(g, g->n), 0, size);
 			g->contexts[g->n++] = (uint32_t)batch[i].context - 1;
 		}
-	return pm_work_cancelled() ? -ENOMEM : 0;
+	return pm_work_cancelled() ? PM_CANCELLED : 0;
 }
 
 /* `first` is the thread's first amount, and becomes that of the next. */

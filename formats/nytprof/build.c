@@ -163,7 +163,7 @@ static int costs_spread(struct nytp_building *b, const uint32_t *index)
 	for (size_t i = 0; i < b->n_cells; i++) {
 		const struct nytp_cell *cell = &b->cells[i];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		uint32_t context = index[cell->rank];
 		for (uint32_t k = 0; k < NYTP_N_METRICS; k++) {
 			double value = cell->values[k];

@@ -130,7 +130,7 @@ static int count(struct pm_durations *d, const struct nytp_log *log, double ns_p
 			p = take(p, &ticks);
 			calls[n] = (struct pm_duration){ns_of(ticks, ns_per_tick), 0};
 		}
-		r = pm_work_cancelled() ? -ENOMEM : pm_durations_add_all(d, calls, n);
+		r = pm_work_cancelled() ? PM_CANCELLED : pm_durations_add_all(d, calls, n);
 	}
 	return r;
 }

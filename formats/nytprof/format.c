@@ -114,7 +114,7 @@ static int open_one(struct nytp_opened *o, int folder, const char *name, struct 
 	if (r == 0)
 		r = add_part(o, &in, &head, &why);
 	pm_input_close(&in);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, name, PM_NO_OFFSET, "no memory");
 	if (r == 0 && before == 0)
 		*ret_head = head;

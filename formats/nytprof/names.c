@@ -183,7 +183,7 @@ static int collect(struct naming *g)
 		for (size_t k = 0; k < f->n_fids; k++) {
 			struct nytp_fid *row = &f->fids[k];
 			if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				return -ENOMEM;
+				return PM_CANCELLED;
 			if (!is_eval(g->n, row->name))
 				continue;
 			if (pm_list_room(&g->evals, g->n_evals, &g->room, sizeof(*g->evals)) < 0)
@@ -202,7 +202,7 @@ static int read_texts(struct naming *g, struct nytp_file *f)
 		const uint32_t *row = pm_map_find(&f->by_fid, f->texts[text.lines[0]].fid);
 		end = i + text.n;
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (!row || !is_eval(g->n, f->fids[*row].name))
 			continue;
 		pm_text_clear(&g->text);
@@ -219,7 +219,7 @@ static int read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
 		const struct nytp_sub *sub = &f->subs[i];
 		const uint32_t *row = sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (!row || f->fids[*row].text || !is_eval(g->n, f->fids[*row].name))
 			continue;
 		struct pm_bytes name = nytp_name(g->n, sub->name);
@@ -366,7 +366,7 @@ static int name_evals(struct naming *g, struct eval *evals, size_t n)
 {
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
 								      : find_site(g, &evals[i]);
 	if (r == 0)
 		r = pm_sort(evals, n, sizeof(*evals), by_site_and_text);
@@ -408,7 +408,7 @@ static int show_used(struct naming *g, struct nytp_file *f)
 		for (uint32_t k = 0; r == 0 && k < paths->n; k++) {
 			r = show_in_file(g, f, paths->items[k].key);
 			if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				r = -ENOMEM;
+				r = PM_CANCELLED;
 		}
 	}
 	return r;
@@ -420,7 +420,7 @@ static int name_subs(struct naming *g)
 	int r = 0;
 	for (uint32_t name = 0; r == 0 && name < g->n->n_folded; name++) {
 		if (name % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (g->kind[name])
 			continue;
 		pm_text_clear(&g->text);
@@ -531,7 +531,7 @@ static int each_definition(struct finding *g,
 		for (size_t k = 0; r == 0 && k < f->n_subs; k++) {
 			const struct nytp_sub *sub = &f->subs[k];
 			if (k % BETWEEN_SUBS == 0 && pm_work_cancelled())
-				return -ENOMEM;
+				return PM_CANCELLED;
 			const uint32_t *fid =
 				sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
 			if (fid)

@@ -113,7 +113,7 @@ int nytp_progress(const struct nytp *n, uint64_t done)
 	pm_work_progress(n->bytes_done + done, n->bytes_all);
 	if (n->input)
 		pm_input_passed(n->input, done);
-	return pm_work_cancelled() ? -ENOMEM : 0;
+	return pm_work_cancelled() ? PM_CANCELLED : 0;
 }
 
 static int fill(void *context, struct pm_error *err)

@@ -121,7 +121,7 @@ static int records_follow(struct pm_bytes file, size_t at, bool *ret)
 	}
 	nytp_stream_close(&s);
 	*ret = r != -EINVAL || why.cut;
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 static bool chunk_tag(struct pm_bytes file, size_t at)
@@ -327,7 +327,7 @@ static void report_break(const struct nytp_adding *a, int r, const struct nytp_s
 	uint64_t done = s->in ? nytp_stream_done(s) : 0;
 	if (r == -EINVAL)
 		pm_damage_add(&a->n->damage, a->f->name, why->offset, why->bytes, "%s", why->what);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		pm_damage_add(&a->n->damage, a->f->name, done, s->file.len - done,
 			"the limit of rows has been reached: the rest is not presented");
 }
@@ -345,7 +345,7 @@ static int read_records(
 		if (r >= 0 && ++n % PROGRESS_RECORDS == 0)
 			r = nytp_progress(a->n, nytp_stream_done(&s));
 	}
-	bool refused = r == -ENOTSUP || (r == -ENOMEM && !is_full(a));
+	bool refused = r == -ENOTSUP || (pm_is_passing(r) && !is_full(a));
 	if (!refused)
 		report_break(a, r, &s, &why);
 	nytp_stream_close(&s);

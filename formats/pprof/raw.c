@@ -186,7 +186,7 @@ static int next_sample(struct cursor *c)
 	for (unsigned fields = 0;; fields++) {
 		pm_inflate_consume(c->in, c->used);
 		if (fields % 256 == 255 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		r = pprof_peek(c->in, &f, &c->used);
 		if (r <= 0)
 			return pm_inflate_status(c->in).state == PM_INFLATE_FAILED ? -ENOMEM : 0;
@@ -199,7 +199,7 @@ static int next_sample(struct cursor *c)
 	for (struct pm_bytes rest = f.bytes; r >= 0 && pprof_next(&rest, &f) > 0;)
 		if (f.number == 2)
 			r = pprof_numbers_add(&c->costs, &f);
-	return r == -ENOMEM ? r : 1;
+	return pm_is_passing(r) ? r : 1;
 }
 
 static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

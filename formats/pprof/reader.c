@@ -378,11 +378,11 @@ int pprof_read(struct pm_recording *r, struct pm_error *err)
 {
 	struct pprof p = {.r = r, .own = pm_rec_own(r), .symbol_damage = PM_DAMAGE_LIST_INIT};
 	int e = pprof_for_fields(&p, true, each_field, &p);
-	if (e == -ENOMEM)
+	if (pm_is_passing(e))
 		pm_rec_fail(r, e, PM_NO_OFFSET, "no memory for the profile");
 	if (pm_rec_goes_on(r))
 		e = show(&p, err);
-	if (e == -ENOMEM)
+	if (pm_is_passing(e))
 		pm_rec_fail(r, e, PM_NO_OFFSET, "no memory for the profile");
 	done(&p);
 	return e == -ECANCELED ? 0 : e;

@@ -297,7 +297,7 @@ static int each_field(void *context, const struct pprof_field *f, uint64_t offse
 		r = note_labels(s, offset);
 	if (r == 0)
 		r = take_sample(s);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		pm_rec_fail(s->p->r, r, PM_NO_OFFSET, "no memory for a sample");
 	return r;
 }
@@ -314,7 +314,7 @@ int pprof_samples_read(struct pprof *p)
 	int r = pprof_for_fields(p, false, each_field, &s);
 	free(s.locations.items);
 	free(s.values.items);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 void pprof_samples_done(struct pprof *p)

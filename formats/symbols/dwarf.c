@@ -78,7 +78,7 @@ static int take_path(struct reading *w, Dwarf_Die *unit, const char *path, uint3
 	struct pm_bytes of = bytes_of(folder), name = bytes_of(path);
 	*ret = 0;
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	/* The path may be much shorter than what it is made of. */
 	if (!sym_scopes_say(w->scopes, of.len + name.len))
 		return 0;
@@ -205,7 +205,7 @@ static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, uns
 	int r = 0;
 	do {
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (w->effort.last && (const char *)child.addr <= (const char *)w->effort.last)
 			return 0;
 		w->effort.last = child.addr;
@@ -265,7 +265,7 @@ static int add_rows(
 		if (r == 0)
 			r = add_row(w, pieces, start, end, &scope);
 		if (i % 1024 == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 	}
 	return r;
 }
@@ -387,7 +387,7 @@ static int list_units(struct sym_dwarf *d)
 	int r = 0;
 	while (r == 0 && dwarf_get_units(d->own.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (type != DW_UT_compile || dwarf_hasattr(&die, DW_AT_GNU_dwo_name))
 			continue;
 		if (pm_list_room(&d->units, d->n, &d->room, sizeof(*d->units)) < 0)

@@ -274,7 +274,7 @@ static int list_spots(struct symbols *s, struct spot *spots, size_t *ret_n)
 	for (uint64_t i = 0; i < s->n && n < SYM_SCOPES_MAX; i++) {
 		struct symbol symbol = symbol_at(s, i);
 		if (i % 4096 == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (!is_spot(s, &symbol))
 			continue;
 		struct section section = section_at(s->file, symbol.section);
@@ -328,7 +328,7 @@ static int add_symbols(struct symbols *s)
 				(symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC))
 				r = add_symbol(s, &symbol);
 			if (i % 4096 == 0 && pm_work_cancelled())
-				r = -ENOMEM;
+				r = PM_CANCELLED;
 		}
 	return r;
 }
@@ -398,7 +398,7 @@ static int add_stubs(struct symbols *s)
 		uint64_t info = word_at(f, p + (f->wide ? 8 : 4)), of = info >> (f->wide ? 32 : 8);
 		uint32_t type = f->wide ? (uint32_t)info : info & 0xff;
 		if (i % 4096 == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (of == 0 || of >= s->n ||
 			type !=
 				(is_arm ? R_AARCH64_JUMP_SLOT

@@ -51,7 +51,7 @@ static int unpack_xz(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 		if (r == LZMA_OK)
 			return 0;
 		if (r == LZMA_MEM_ERROR || pm_work_cancelled())
-			return -ENOMEM;
+			return PM_NO_MEMORY;
 		if (r != LZMA_BUF_ERROR)
 			break;
 	}
@@ -83,7 +83,7 @@ static int inflate(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 	}
 	enum pm_inflate_state state = stream ? pm_inflate_status(stream).state : PM_INFLATE_FAILED;
 	bool no_memory = state == PM_INFLATE_FAILED || (out.failed && !out.full);
-	int r = no_memory || pm_work_cancelled()                      ? -ENOMEM
+	int r = no_memory || pm_work_cancelled()                      ? PM_CANCELLED
 		: state == PM_INFLATE_ENDED && out.len && !out.failed ? 0
 								      : -EINVAL;
 	pm_inflate_free(stream);
@@ -288,7 +288,7 @@ int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret)
 		if (r == 0)
 			r = sym_scopes_range(ret, s->address, s->address + s->size, scope);
 		if (i % 4096 == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 	}
 	free(t.items);
 	return r < 0 ? r : sym_scopes_finish(ret);

@@ -93,7 +93,7 @@ static void note_tried(const struct sym_root *root, struct sym_search *search, c
 /* 0, with the reason why a file is not used, or -ENOMEM. */
 static int refuse(struct sym_search *search, int error, const char *why)
 {
-	if (error == -ENOMEM || (search && search->tried.failed))
+	if (pm_is_passing(error) || (search && search->tried.failed))
 		return -ENOMEM;
 	if (search)
 		search->why = why                               ? why
@@ -147,7 +147,7 @@ static int open_elf(const struct sym_root *root, const char *path, struct stat *
 			pm_input_replace(ret, p, n);
 		} else {
 			free(p);
-			if (e == -ENOMEM) {
+			if (pm_is_passing(e)) {
 				pm_input_close(ret);
 				return e;
 			}
@@ -380,18 +380,18 @@ int sym_own_read(
 	struct pm_input in = {.fd = -1, .slot = -1};
 	bool own = folder >= 0 && own_path(path, name, sizeof(name));
 	int fd = own ? pm_open_beneath(folder, name) : -ENOENT;
-	if (fd < 0 && fd != -ENOENT && fd != -ENOMEM)
+	if (fd < 0 && fd != -ENOENT && !pm_is_passing(fd))
 		pm_damage_add(damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
 			"cannot be opened: %s: names are missing", strerror(-fd));
 	if (fd < 0)
-		return fd == -ENOMEM ? fd : 0;
+		return pm_is_passing(fd) ? fd : 0;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
 	}
 	int r = pm_input_take(&in, fd, name, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	if (strncmp(name, KERNEL, strlen(KERNEL)) == 0)
 		r = sym_kernel_read(
 			in.bytes, " [vmlinux]", (struct pm_bytes){NULL, 0}, 0, ret, &delta);

@@ -153,7 +153,7 @@ static int run_sweep(struct sweep *w)
 		uint64_t end = top->range.end;
 		if (w->next < w->n && w->places[w->next].range.start < end)
 			end = w->places[w->next].range.start;
-		r = pm_work_cancelled() ? -ENOMEM : emit(w, at, end, top->range.scope);
+		r = pm_work_cancelled() ? PM_CANCELLED : emit(w, at, end, top->range.scope);
 		at = end;
 	}
 	return r;

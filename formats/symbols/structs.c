@@ -401,9 +401,9 @@ static int open_file(
 		fd = -EINVAL;
 	}
 	int r = fd < 0 ? fd : pm_input_take(ret, fd, s->names[i], NULL);
-	if (r < 0 && r != -ENOMEM)
+	if (pm_is_lasting(r))
 		report(damage, s->names[i], PM_NO_OFFSET, PM_NO_OFFSET, strerror(-r));
-	return r == -ENOMEM ? r : r == 0;
+	return pm_is_passing(r) ? r : r == 0;
 }
 
 static int note_module(struct sym_structs *s, size_t i, struct pm_bytes path)
@@ -427,7 +427,7 @@ static int find_modules(struct sym_structs *s, struct pm_damage_list *damage)
 	int r = 0;
 	for (size_t i = 0; i < s->n && r >= 0; i++) {
 		struct pm_input in = {.fd = -1, .slot = -1};
-		r = pm_work_cancelled() ? -ENOMEM : open_file(s, i, &in, damage);
+		r = pm_work_cancelled() ? PM_CANCELLED : open_file(s, i, &in, damage);
 		if (r <= 0)
 			continue;
 		r = sym_struct_module(in.bytes, &module);
@@ -453,7 +453,7 @@ int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *d
 	if ((r == -ENOENT || r == -EBADF) &&
 		!s->is_open) /* EBADF: there is no measurement folder */
 		return 0;
-	if (r < 0 && r != -ENOMEM) {
+	if (pm_is_lasting(r)) {
 		pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,
 			"the folder cannot be read: %s: names are missing", strerror(-r));
 		r = 0;

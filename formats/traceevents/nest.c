@@ -160,7 +160,7 @@ int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
 	struct tev_calls calls = *c; /* for a context that is not const */
 	for (size_t i = 1; i < n && sorted; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		sorted = call_order(&order[i - 1], &order[i], &calls) <= 0;
 	}
 	if (!sorted && pm_sort_with(order, n, sizeof(*order), call_order, &calls) < 0)
@@ -171,7 +171,7 @@ int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
 			end++)
 			n_pairs += c->n_wide && tev_call_end_seq(c, order[end]) != 0;
 		if (first % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (n_pairs > 1 && order_twins(c, order + first, end - first) < 0)
 			return -ENOMEM;
 	}
@@ -386,7 +386,7 @@ int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *c
 	for (uint32_t i = 0, to; e == 0 && i < n; i = to) {
 		for (to = i; to < n && marks[to].ts == marks[i].ts;)
 			to++;
-		e = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+		e = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
 								      : pair_moment(&p, i, to, ret);
 	}
 	/* An end that never came is behind all others. */

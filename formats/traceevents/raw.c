@@ -167,7 +167,7 @@ static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *er
 								 : 0;
 		rows->state[1] = seq + 1;
 		if (seq % 256 == 0 && pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		bool wanted = !e->is_empty && (!phases || (e->phase && strchr(phases, e->phase)));
 		if (seq < rows->state[0] || !wanted)
 			continue;

@@ -43,7 +43,7 @@ struct tev_values *tev_values_new(struct tev_reading *t)
 	v->fields.arena = &v->arena;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int r = pm_quantity_fields(at, &v->fields, &err);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		tev_no_memory(t);
 	else if (r < 0)
 		pm_rec_fail(t->r, r, PM_NO_OFFSET, "%s", err.text);

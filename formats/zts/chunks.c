@@ -183,7 +183,7 @@ static int check_chunk(struct zts_chunks *c, struct zts_chunk *chunk)
 	}
 	free(payload);
 	chunk->status = (uint8_t)status;
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 static int add_chunk(struct zts_chunks *c, struct zts_chunk chunk)
@@ -290,7 +290,7 @@ int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error 
 	while (at < file.len && r == 0) {
 		pm_work_progress(at, file.len);
 		if (has_magic(file, at)) {
-			r = pm_work_cancelled() ? -ENOMEM : take_chunk(c, at, &at);
+			r = pm_work_cancelled() ? PM_CANCELLED : take_chunk(c, at, &at);
 			continue;
 		}
 		uint64_t next = find_magic(file, at + 1);

@@ -223,10 +223,10 @@ static int gather_trace(struct gathering *g, uint32_t trace, uint32_t place,
 		parts.items->store, parts.items->chunk, 0, trace, place};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	int r = zts_tree_read(g->stores, &parts, &adder->tree, &err);
 	if (r < 0)
-		return r == -ENOMEM ? r : g->found ? 0 : tell_unreadable(g, t, &err);
+		return pm_is_passing(r) ? r : g->found ? 0 : tell_unreadable(g, t, &err);
 	return zts_partial_add(&adder->partial, g->stores, &adder->tree, &added, t->error);
 }
 

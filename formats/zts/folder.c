@@ -58,7 +58,7 @@ static int add_file(struct zts_stores *s, struct zts_store *store, int folder, c
 	int r = pm_input_open(&file->input, folder, name, &err);
 	if (r < 0) {
 		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	}
 	close_descriptor(&file->input);
 	file->data = file->input.bytes;
@@ -105,7 +105,7 @@ static int each_entry(int folder, int (*each)(void *context, const char *name), 
 	size_t n = 0;
 	DIR *dir = pm_folder_list(folder);
 	int r = dir ? list_names(&arena, dir, &names, &n) : -errno;
-	if (r < 0 && r != -ENOMEM)
+	if (pm_is_lasting(r))
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the folder cannot be read: %s",
 			strerror(-r));
 	for (size_t i = 0; r == 0 && i < n; i++)
@@ -114,7 +114,7 @@ static int each_entry(int folder, int (*each)(void *context, const char *name), 
 		closedir(dir);
 	free(names);
 	pm_arena_done(&arena);
-	return r == -ENOMEM ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : r;
+	return pm_is_passing(r) ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : r;
 }
 
 struct folder {
@@ -206,7 +206,7 @@ static int take_store(void *context, const char *name)
 	close(fd);
 	if (r == -EIO || r == -EINVAL)
 		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 /*

@@ -107,7 +107,7 @@ static int count_all(struct requests *q, const struct zts_scope *scope, struct p
 		const struct zts_trace *t = &v->traces[i];
 		const struct zts_texts *texts;
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 		else if ((r = zts_store_texts(&scope->z->stores.items[t->store], &texts, err)) ==
 			0) {
 			pm_text_clear(&text);

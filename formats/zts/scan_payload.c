@@ -118,7 +118,7 @@ static int grow(struct scanner *s, const struct zts_record_event *e)
 	s->reader.growing = NULL;
 	zts_records_done(values);
 	zts_records_init(values);
-	return n == -ENOMEM ? n : 0;
+	return pm_is_passing(n) ? n : 0;
 }
 
 /* ==== records with a time stamp ==== */
@@ -145,7 +145,7 @@ static int take_attrs(struct scanner *s, uint64_t n)
 			break;
 		reader->attrs++;
 	}
-	return code == -ENOMEM ? code : 0;
+	return pm_is_passing(code) ? code : 0;
 }
 
 /* The record's own attributes, which are the last ones at this point. */
@@ -259,7 +259,7 @@ int zts_scan_payload(struct zts_scan_piece *piece, const struct zts_scan_source 
 	free(s.attrs);
 	if (r == -EINVAL)
 		r = zts_payload_check(payload, &err);
-	if (r == -ENOMEM || r == 0)
+	if (pm_is_passing(r) || r == 0)
 		return r;
 	if (pm_list_room(&piece->formless, piece->n_formless, &piece->formless_room,
 		    sizeof(*piece->formless)) < 0)

@@ -88,7 +88,7 @@ static int own_time(
 		r = pm_rows_next(&rows, cells, &why);
 	*ret = r > 0 ? cells[2] : pm_cell_empty();
 	pm_rows_done(&rows);
-	return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+	return pm_is_passing(r) ? pm_error_plain(err, r) : 0;
 }
 
 static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

@@ -71,10 +71,10 @@ static int read_trace(struct cursor *c, uint32_t trace, struct pm_error *err)
 	c->trace = trace;
 	c->call = c->row = 0;
 	if (pm_work_cancelled())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_CANCELLED);
 	int r = zts_traces_get(&c->reader, trace, err);
 	if (r <= 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	c->self_ns = zts_tree_self(&c->reader.tree);
 	pm_text_clear(&c->path);
 	zts_trace_path(z, &z->survey.traces[trace], &c->path);

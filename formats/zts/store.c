@@ -132,9 +132,9 @@ static int read_payload(
 	int r = payload ? read_in_turn(wanted, &payload->memory, &status) : -ENOMEM;
 	if (r < 0) {
 		free(payload);
-		return r == -ENOMEM ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
-				    : pm_error_set(err, -EIO, "traces.dat", chunk->offset, "%s",
-					      zts_status_text(status));
+		return pm_is_passing(r) ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
+					: pm_error_set(err, -EIO, "traces.dat", chunk->offset, "%s",
+						  zts_status_text(status));
 	}
 	payload->bytes = (struct pm_bytes){payload->memory, chunk->bytes};
 	payload->cached = (struct pm_cached){

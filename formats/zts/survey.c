@@ -178,7 +178,7 @@ static int assemble(struct surveyor *s, struct zts_trace *t, bool old, struct pm
 		return 0;
 	}
 	int r = zts_tree_read(s->stores, &parts, &tree, NULL);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
 	t->lost = r < 0;
 	if (r < 0)
@@ -228,9 +228,9 @@ static int find_end(struct surveyor *s, struct pm_error *err)
 		const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
 		if (t->duration_ns != PM_NO_TIME || t->lost || !can_afford(s, t))
 			continue;
-		int r = pm_work_cancelled() ? -ENOMEM
+		int r = pm_work_cancelled() ? PM_CANCELLED
 					    : zts_tree_read(s->stores, &parts, &tree, NULL);
-		if (r == -ENOMEM) {
+		if (pm_is_passing(r)) {
 			zts_tree_done(&tree);
 			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
 		}
@@ -462,7 +462,7 @@ static int find_moved(struct surveyor *s, struct pm_error *err)
 		for (size_t i = 0; i < scan->n && r == 0; i++) {
 			struct zts_found *f = &scan->found[i];
 			if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				return pm_error_plain(err, -ENOMEM);
+				return pm_error_plain(err, PM_CANCELLED);
 			struct missing *missing =
 				f->claimed || !(f->has & ZTS_HAS_TSTART) ? NULL : find(s, store, f);
 			if (missing && !s->v->traces[missing->trace].moved)

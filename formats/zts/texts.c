@@ -288,7 +288,7 @@ static int add_entries(struct zts_texts *t, struct pm_bytes b, struct loss *loss
 		struct zts_text entry;
 		struct pm_bytes rest, one;
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		pm_bytes_sub(b, at, b.len - at, &rest);
 		if (rest.p[0] == 0 || rest.p[0] == 3) {
 			at++;
@@ -338,7 +338,7 @@ int zts_texts_add_fm(
 	if (pm_list_room(&t->decoded, t->n_decoded, &t->decoded_room, sizeof(*t->decoded)) < 0)
 		return -ENOMEM;
 	int r = read_fm(data, &fm, &err);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return r;
 	if (r < 0) {
 		pm_damage_add(damage, file, err.offset, PM_NO_OFFSET, "%s", err.text);

@@ -459,7 +459,7 @@ static int try_run(struct building *b, struct pmfs_compared_run *run)
 		r = pm_build(b->a, read_run, &read);
 		pmfs_compare_release(b->compare, run);
 	}
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return r;
 	run->broken = r < 0;
 	if (r < 0)

@@ -60,7 +60,7 @@ static int segment_rows(
 		bool marks = n % PMFS_ROWS_PER_MARK == 0;
 		if (marks || s->bytes - asked > BYTES_PER_QUESTION) {
 			if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
-				return -ENOMEM;
+				return PM_NO_MEMORY;
 			asked = s->bytes;
 		}
 		int r = pm_rows_next(rows, cells, &s->failure.error);
@@ -78,7 +78,7 @@ static int segment_batches(const struct job *job, struct segment *s, struct pm_r
 {
 	for (;;) {
 		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
-			return -ENOMEM;
+			return PM_NO_MEMORY;
 		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->at};
 		int64_t n = job->table->type->measure(
 			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->failure.error);
@@ -202,7 +202,7 @@ static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct
 {
 	for (uint64_t n = 1;; n++) {
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		int r = pm_rows_next(rows, cells, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
@@ -388,7 +388,7 @@ static int window_rows(struct window *w, const struct pm_doc *doc, struct pm_row
 	int r = 1;
 	for (uint64_t n = 0; r > 0 && w->pos < w->until; n++) {
 		if (n % PMFS_ROWS_PER_MARK == 0 && pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		r = window_row(w, doc, rows, cells, out, err);
 	}
 	return r < 0 ? r : 0;

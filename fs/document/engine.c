@@ -171,7 +171,7 @@ static int file_size(
 {
 	int fd;
 	if (!pm_work_may_build())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_WOULD_BUILD);
 	int r = pm_open_unchanged(
 		doc->file.folder, doc->file.path, profile_of(e, doc)->opened_ns, &fd, ret, err);
 	if (r == 0)
@@ -258,7 +258,7 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 	int fd;
 	uint64_t size;
 	if (!pm_work_may_build())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_WOULD_BUILD);
 	int r = pm_open_unchanged(
 		doc->file.folder, doc->file.path, profile_of(e, doc)->opened_ns, &fd, &size, err);
 	if (r < 0)
@@ -296,7 +296,7 @@ static int render_window(struct pmfs_body *body, const struct pm_doc *doc, const
 	if (body->parquet)
 		return pmfs_parquet_window(body->parquet, doc, w->off, w->len, out, err);
 	if (!pm_work_may_build())
-		return pm_error_plain(err, -ENOMEM);
+		return pm_error_plain(err, PM_WOULD_BUILD);
 	return pmfs_body_window(body, doc, w->off, w->len, out, err);
 }
 

@@ -135,7 +135,7 @@ static int add_chunk(const struct pmfs_parquet *p, const struct pmfs_rowgroup *g
 		.laid_out = true, .dictionary = &p->layout->dictionaries[column]};
 	struct pmfs_chunk_facts facts;
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	int r = pmfs_chunk_begin(&chunk, p->storage[column]);
 	if (r == 0)
 		r = pmfs_chunk_take(&chunk, strip, group->rows);

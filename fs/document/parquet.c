@@ -111,7 +111,7 @@ static int group_render(struct group_maker *m, struct pmfs_chunk_facts *facts, s
 {
 	for (uint32_t i = 0; i < m->p->n_columns; i++) {
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		pmfs_chunk_render(&m->chunks[i], out, &facts[i]);
 	}
 	if (out->full)

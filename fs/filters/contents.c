@@ -148,7 +148,7 @@ static int find_matches(struct filling *l)
 	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
 		uint32_t parent = l->whole->parent[i];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		l->hit[i] = matches(l, i);
 		l->under[i] = l->hit[i] || (parent != PM_NONE && l->under[parent]);
 		l->f->has_matches |= l->hit[i];
@@ -323,7 +323,7 @@ static int place_all(struct filling *l)
 	}
 	for (uint32_t k = 0; r == 0 && k < n; k++)
 		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
-			? -ENOMEM
+			? PM_CANCELLED
 			: place(l, by_rank[k], wanted[by_rank[k]]);
 	free(wanted);
 	return r;
@@ -374,7 +374,7 @@ static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error 
 		uint32_t i = l->by_rank[k], parent = l->whole->parent[i];
 		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
 		if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
 		r = n < 0 ? (int)n : 0;
 		l->valued[i] = n > 0;
@@ -454,7 +454,7 @@ static int find_sampled(const struct filling *l, bool *lives, struct pm_error *e
 	int64_t n = batch ? 1 : -ENOMEM;
 	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
 		n = pm_work_cancelled()
-			? -ENOMEM
+			? PM_CANCELLED
 			: f->of->ops->samples(f->of, f->what.thread, at, batch, ROOM, NULL);
 		for (int64_t i = 0; i < n; i++) {
 			uint32_t context = pm_tree_find_sample(f->whole, batch[i].context);
@@ -464,7 +464,7 @@ static int find_sampled(const struct filling *l, bool *lives, struct pm_error *e
 	}
 	free(batch);
 	/* Damage is said where the trace is read. */
-	return n == -ENOMEM ? pm_error_plain(err, -ENOMEM) : 0;
+	return pm_is_passing(n) ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
 /* Where nothing runs there are samples and no costs: hidden, too, they are in the trace. */

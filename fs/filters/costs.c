@@ -375,7 +375,7 @@ static int add_up(struct pmfs_gather *g)
 		const struct pm_frame *frame = frame_of(&g->shape, context);
 		bool nested = frame->nested, is_loop = frame->kind == PM_KIND_LOOP;
 		if (k % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		for (uint32_t i = 0; i < s->n; i++) {
 			const struct pmfs_slot *slot = &s->slots[i];
 			enum pmfs_roll roll = slot->roll;

@@ -98,7 +98,7 @@ static int count_thread(void *context, size_t i)
 {
 	struct pmfs_filter *f = context;
 	int r = f->items[i].has_trace ? pmfs_filter_trace(f, (uint32_t)i, NULL) : 0;
-	return r == -ENOMEM ? r : 0; /* damage is said where the trace is read */
+	return pm_is_passing(r) ? r : 0; /* damage is said where the trace is read */
 }
 
 static void drop_threads(struct pmfs_filter *f)

@@ -156,7 +156,7 @@ int pmfs_filter_nearest(struct pmfs_filter *f, struct pm_text *out, struct pm_er
 		struct pm_bytes text = text_of(f, id->tree, &id->functions[i]);
 		unsigned d = distance_to(text, f->pattern.rest), k = 0;
 		if (i % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		while (k < n && !pm_bytes_equal(nearest[k].text, text))
 			k++;
 		if (k < n || text.len == 0 || d > most ||

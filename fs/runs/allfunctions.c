@@ -64,7 +64,7 @@ static int enter(struct reader *reader, uint32_t run, uint32_t row, struct pm_er
 	}
 	if (r == 0 && (r = open_table(reader, m, row, &why)) < 0)
 		leave(reader);
-	return pmfs_is_lasting(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
+	return pm_is_lasting(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 static int functions_start(struct pm_rows *rows, struct pm_error *err)
@@ -119,7 +119,7 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 		if (run >= reader->e->runs.n)
 			return 0;
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		int r = reader->functions && reader->run == run ? 0 : enter(reader, run, row, err);
 		if (r == 0 && reader->functions && row < reader->functions->n)
 			r = pm_rows_next(&reader->rows, reader->own, err);

@@ -144,7 +144,7 @@ static int is_broken(const struct pmfs_ensemble *e, uint32_t run, struct pm_erro
 	int r = pmfs_shelf_acquire(e->shelf, run, &model, err);
 	if (r == 0)
 		pmfs_shelf_release(e->shelf, run);
-	if (!pmfs_is_lasting(r))
+	if (!pm_is_lasting(r))
 		return r;
 	return 1;
 }

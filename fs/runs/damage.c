@@ -152,7 +152,7 @@ static int add_run(
 			r = add_row(all, run, &damages->rows[i]);
 		pmfs_shelf_release(e->shelf, run);
 	}
-	if (pmfs_is_lasting(r))
+	if (pm_is_lasting(r))
 		r = add_error(all, run, &why);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
@@ -183,7 +183,7 @@ static int all_fill(void *owner, void *part, struct pm_error *err)
 	struct all *all = part;
 	int r = 0;
 	for (uint32_t i = 0; i < e->runs.n && r == 0; i++)
-		r = pm_work_cancelled() ? -ENOMEM : add_run(e, all, i, err);
+		r = pm_work_cancelled() ? PM_CANCELLED : add_run(e, all, i, err);
 	if (r == 0)
 		r = name_rows(e, all);
 	e->shown.damage.it = &all->damages;

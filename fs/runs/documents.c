@@ -321,7 +321,7 @@ static int add_changes(struct pm_text *out, const struct pmfs_ensemble *e,
 			out->len = before;
 		p->ops->close(p);
 	}
-	if (pmfs_is_lasting(r)) {
+	if (pm_is_lasting(r)) {
 		pm_text_str(out, "  cannot be compared: ");
 		pm_text_line(out, pm_bytes_of(why.text));
 		pm_text_char(out, '\n');

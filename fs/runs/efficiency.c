@@ -20,7 +20,7 @@ int pmfs_has_efficiencies(const struct pmfs_ensemble *e, struct pm_error *err)
 		return 0;
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	for (uint32_t i = 0; i < e->runs.n; i++)
 		if (!facts->of[i].broken && facts->of[i].is_sampled && facts->of[i].busy > 1)
 			return 1;
@@ -37,12 +37,12 @@ static int read_run(void *context, size_t i)
 		return 0;
 	int r = pmfs_shelf_acquire(all->e->shelf, (uint32_t)i, &m, &unused);
 	if (r < 0)
-		return pmfs_is_lasting(r) ? 0 : r;
+		return pm_is_lasting(r) ? 0 : r;
 	r = pmfs_efficiency(m, &found, &unused);
 	if (r == 0)
 		all->of[i] = *found;
 	pmfs_shelf_release(all->e->shelf, (uint32_t)i);
-	return pmfs_is_lasting(r) ? 0 : r;
+	return pm_is_lasting(r) ? 0 : r;
 }
 
 static int efficiencies_fill(void *owner, void *part, struct pm_error *err)

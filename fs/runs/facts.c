@@ -243,7 +243,7 @@ static int read_run(void *context, size_t i)
 		r = read_model(&reading->found[i], m, ret, &err);
 		pmfs_shelf_release(shelf, (uint32_t)i);
 	}
-	if (!pmfs_is_lasting(r))
+	if (!pm_is_lasting(r))
 		return r;
 	reading->found[i].read = false;
 	return tell_broken(&reading->found[i], &err, ret);

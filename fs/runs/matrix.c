@@ -208,7 +208,7 @@ static void take(struct built *b, uint32_t i)
 	int r = pmfs_compare_functions(p, b->m.quantity, &c, &unused);
 	if (r == 0)
 		r = pm_build(b->a, take_rows, &t);
-	else if (pmfs_is_lasting(r))
+	else if (pm_is_lasting(r))
 		r = 0;
 	pm_strtab_forget(&b->texts);
 	p->ops->close(p);
@@ -500,7 +500,7 @@ static int noise_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		const struct pmfs_group *g = &e->runs.groups[rows->at / m->n];
 		uint32_t i = (uint32_t)(rows->at % m->n);
 		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 		if (!spread_of(m, g, i, &s))
 			continue;
 		rows->row = rows->at++;

@@ -167,12 +167,6 @@ bool pmfs_shelf_lacks_derived(const struct pmfs_shelf *s, uint32_t definition);
 /* Why the run could not be opened; NULL if it can be opened, or if that has not been tried. */
 const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);
 
-/* Is that a failure of the run, rather than lack of memory or cancellation? */
-static inline bool pmfs_is_lasting(int code)
-{
-	return code < 0 && code != -ENOMEM;
-}
-
 /* The bytes for which an open run counts in the cache. */
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p);
 

@@ -48,7 +48,7 @@ int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err)
 		return 1;
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	return pmfs_threads_differ(e, facts);
 }
 
@@ -109,7 +109,7 @@ static int add_other(struct scaling *s, const struct pmfs_ensemble *e, uint32_t 
 	if (r == 0)
 		r = add_rows(s, group, &c, factor);
 	p->ops->close(p);
-	return pmfs_is_lasting(r) ? 0 : r;
+	return pm_is_lasting(r) ? 0 : r;
 }
 
 static int name_columns(struct scaling *s)
@@ -309,7 +309,7 @@ static int enter(
 		reader->own = excl != PM_NONE ? excl : column_of(reader->both, quantity, "");
 		reader->incl = column_of(reader->both, quantity, "_incl");
 	}
-	return r == 0 ? 1 : pmfs_is_lasting(r) ? 0 : pm_error_plain(err, r);
+	return r == 0 ? 1 : pm_is_lasting(r) ? 0 : pm_error_plain(err, r);
 }
 
 static int contexts_start(struct pm_rows *rows, struct pm_error *err)

@@ -150,7 +150,7 @@ static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 	int r = metric ? pmfs_model_lead_with(o->model, metric, NULL) : 0;
 	if (metric && r == 0)
 		__atomic_store_n(&o->shelf->has_metric, true, __ATOMIC_RELAXED);
-	if (!pmfs_is_lasting(r))
+	if (!pm_is_lasting(r))
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	pmfs_model_free(o->model);
 	o->model = pmfs_filter_model_new(o->profile);
@@ -232,7 +232,7 @@ static void keep_error(struct pmfs_shelf *s, uint32_t run, const struct pm_error
 static int fail(struct pmfs_shelf *s, uint32_t run, int r, const struct pm_error *error,
 	struct pm_error *err)
 {
-	if (pmfs_is_lasting(r))
+	if (pm_is_lasting(r))
 		keep_error(s, run, error);
 	if (err && !err->code)
 		*err = *error;

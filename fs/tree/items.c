@@ -275,7 +275,7 @@ static int document_next(struct pmfs_tree *t, pm_node dir, uint64_t *k, struct p
 /* A profile that cannot be opened is left out: the item's own documents say why. */
 static int unless_broken(int r, struct pm_error *err)
 {
-	if (r >= 0 || r == -ENOENT || r == -ENOMEM)
+	if (r >= 0 || r == -ENOENT || pm_is_passing(r))
 		return r;
 	if (err)
 		err->code = 0;

@@ -89,7 +89,7 @@ static int add_unlisted(struct pmfs_tree *t, struct pm_error *err)
 	t->first_filter = t->first_filter_doc = PM_NONE;
 	if (there > 0 && pmfs_model_iterations(t->model) && !pmfs_model_listing(t->model).lean)
 		pmfs_windows_list(t->windows, list_iterations, t);
-	if (there == -ENOMEM)
+	if (pm_is_passing(there))
 		return pm_error_plain(err, there);
 	int r = there > 0 || t->shape->folders & PMFS_FOLDER_FILTERS ? append(t, there > 0) : 0;
 	return r < 0 ? pm_error_plain(err, r) : 0;

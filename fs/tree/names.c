@@ -152,7 +152,8 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 		uint32_t item = naming->item(naming->context, k);
 		pm_text_clear(&t.scratch);
 		struct pm_bytes raw = naming->raw(naming->context, item, &t.scratch);
-		r = t.scratch.failed || pm_work_cancelled() ? -ENOMEM : take_name(&t, raw, item);
+		r = t.scratch.failed || pm_work_cancelled() ? PM_CANCELLED
+							    : take_name(&t, raw, item);
 	}
 	pm_map_done(&t.seen);
 	pm_map_done(&t.hashes);

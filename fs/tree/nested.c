@@ -101,7 +101,7 @@ static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error 
 	int r = wish ? pmfs_model_lead_with(n->model, wish, NULL) : 0;
 	if (r == 0)
 		return 0;
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_plain(err, r);
 	struct pmfs_listing listing = pmfs_model_listing(n->model);
 	const struct pmfs_definitions *definitions = pmfs_model_definitions(n->model);

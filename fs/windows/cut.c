@@ -125,7 +125,7 @@ static int add_sums(struct cutting *c, const struct pmfs_block_sums *of, const s
 	const struct pmfs_sum *sums = of->items + b->sum;
 	for (uint32_t i = 0; i < b->n_sums; i++) {
 		if (i % PMFS_BLOCK == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (pmfs_tally_add(&c->cut->tally, sums[i].context, sums[i].ns,
 			    c->calls ? sums[i].calls : 0) < 0)
 			return -ENOMEM;

@@ -280,7 +280,7 @@ int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t firs
 			r = (int)n;
 			break;
 		}
-		r = pm_work_cancelled() ? -ENOMEM : take(context, batch, (size_t)n);
+		r = pm_work_cancelled() ? PM_CANCELLED : take(context, batch, (size_t)n);
 		if (r < 0)
 			pm_error_plain(err, r);
 		first += (uint64_t)n;
@@ -382,7 +382,7 @@ static int build_trace(void *context, struct pm_error *err)
 	size_t n = chunks_of(b->trace);
 	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : try_empty(b, err);
 	b->err = err;
-	if (n == 1 || (r < 0 && r != -ENOMEM)) /* again, to get the reason */
+	if (n == 1 || (pm_is_lasting(r))) /* again, to get the reason */
 		for (size_t i = 0; i < n && (i == 0 || r == 0); i++)
 			r = build_chunk(b, i);
 	return r < 0 ? pm_error_plain(err, r) : 0;
@@ -465,7 +465,7 @@ static bool is_long(const struct pmfs_index *x, uint32_t thread)
 
 static int unless_broken(int r)
 {
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 static int index_short(void *context, size_t i)

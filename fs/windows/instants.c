@@ -223,7 +223,8 @@ static int add_threads(struct summing *s, bool expects, struct pm_error *err)
 	for (size_t first = 0, end; r == 0 && first < s->n; first = end) {
 		for (end = first; end < s->n && s->items[end].thread == s->items[first].thread;)
 			end++;
-		r = pm_work_cancelled() ? -ENOMEM : list_contexts(s, s->items + first, end - first);
+		r = pm_work_cancelled() ? PM_CANCELLED
+					: list_contexts(s, s->items + first, end - first);
 		for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
 			add_metric(s, &metrics->metrics[i], s->items + first, end - first, expects);
 		for (uint32_t i = 0; i < s->n_list; i++)

@@ -32,7 +32,7 @@ static int cut_one(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
 static int cut_thread(void *context, size_t i)
 {
 	int r = cut_one(context, (uint32_t)i, NULL);
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 /* Finds out why traces cannot be read. If none of them can, neither can the window. */
@@ -46,7 +46,7 @@ static int list_damage(struct pmfs_contents *c, struct pm_error *err)
 		struct pm_error why = {.offset = PM_NO_OFFSET};
 		n_traces += thread->has_trace;
 		int r = c->cuts[i].failed ? cut_one(c, i, &why) : 0;
-		if (r == -ENOMEM)
+		if (pm_is_passing(r))
 			return pm_error_plain(err, r);
 		if (r == 0)
 			continue;

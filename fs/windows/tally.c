@@ -66,7 +66,7 @@ int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from)
 			continue;
 		const struct pmfs_tallied *more = &from->items[i - 2 * STAGE];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		if (pmfs_tally_find(t, more->context) < 0)
 			return -ENOMEM;
 		t->items[t->last].ns += more->ns;

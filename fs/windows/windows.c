@@ -158,7 +158,7 @@ static int listed_get(struct pmfs_windows *w, uint32_t *ret_n, struct pm_error *
 {
 	int r = w->spans ? pm_lazy_get(&w->listed_once, listed_build, w, NULL) : 0;
 	*ret_n = r < 0 ? 0 : w->n_listed;
-	return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+	return pm_is_passing(r) ? pm_error_plain(err, r) : 0;
 }
 
 static bool listed_find(const struct pmfs_windows *w, const struct pmfs_listed *span, uint32_t *ret)

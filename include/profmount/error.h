@@ -11,8 +11,29 @@
 #define PROFMOUNT_ERROR_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * What has failed, and may not fail the next time: none of it is kept, remembered or replaced by an
+ * alternative. These have one value, because code has to do exactly the same for each of them
+ * (formats/common/work.h); who wants to know asks pm_work_cancelled.
+ */
+#define PM_NO_MEMORY   (-ENOMEM) /* or a limit of limits.h */
+#define PM_CANCELLED   (-ENOMEM) /* nobody needs the result any more */
+#define PM_WOULD_BUILD (-ENOMEM) /* it does not exist yet, and may not be built now */
+
+static inline bool pm_is_passing(int r)
+{
+	return r == PM_NO_MEMORY;
+}
+
+/* A failure of what is read, which would be the same the next time. */
+static inline bool pm_is_lasting(int r)
+{
+	return r < 0 && !pm_is_passing(r);
+}
 
 #define PM_NO_OFFSET UINT64_MAX
 

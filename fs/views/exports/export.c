@@ -11,7 +11,7 @@ int pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item, struct pm_error
 	const struct pmfs_columns *columns;
 	(void)item;
 	int r = pmfs_model_columns(m, &columns, NULL);
-	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && columns->n > 0;
+	return pm_is_passing(r) ? pmfs_no_memory(err) : r == 0 && columns->n > 0;
 }
 
 uint32_t pmfs_export_main_column(const struct pmfs_columns *c)

@@ -49,7 +49,7 @@ static int weigh(struct pmfs_model *m, const struct pm_tree *tree, uint32_t metr
 		for (int64_t k = 0; k < n; k++)
 			if (values[k].metric == metric)
 				weight[i] = fabsl(pmfs_value_number(&values[k]));
-		if (n == -ENOMEM) {
+		if (pm_is_passing(n)) {
 			free(values);
 			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
 		}

@@ -67,7 +67,7 @@ static int add_contexts(struct totals *w, bool tops, struct pm_error *err)
 		struct pm_error why = {.code = 0};
 		if (++added % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return pmfs_no_memory(err);
-		if (add_context(w, i, tops, &why) == -ENOMEM)
+		if (pm_is_passing(add_context(w, i, tops, &why)))
 			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
 	}
 	return 0;
@@ -92,7 +92,7 @@ static int choose(struct totals *w, uint32_t *ret, struct pm_error *err)
 	if (!w->values || !w->of_group || !w->at_the_top || index_metrics(w) < 0)
 		return pmfs_no_memory(err);
 	int r = pm_profile_flat(w->profile, &flat, err);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return r;
 	if (r == 0 && flat && flat->statements) /* contexts have none */
 		w->of_group[w->metrics->metrics[flat->statements->metric].group] =
@@ -123,7 +123,7 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 		return 0;
 	}
 	r = pm_profile_tree(w.profile, &w.tree, &why);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
 	if (r == 0) {
 		w.n_groups = pm_metrics_groups(w.metrics);

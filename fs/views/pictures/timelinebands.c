@@ -206,13 +206,13 @@ static int fill_threads(struct levelling *l)
 	if (r == 0 && !(width = count_functions(l, cells)))
 		r = -ENOMEM;
 	if (r == 0 && pm_work_cancelled())
-		r = -ENOMEM;
+		r = PM_CANCELLED;
 	if (r == 0) {
 		find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
 		for (uint32_t row = 0; row < t->n_rows; row++)
 			fill_band(l, row, row, NULL);
 		l->bands->n_rows = t->n_rows;
-		r = pm_work_cancelled() ? -ENOMEM : count_names(l);
+		r = pm_work_cancelled() ? PM_CANCELLED : count_names(l);
 	}
 	free(cells);
 	free(width);
@@ -252,7 +252,7 @@ static int make_bands(struct levelling *l, bool stacked)
 		l->name_of[i] = PM_NONE;
 	find_levels(l);
 	if (pm_work_cancelled())
-		return -ENOMEM;
+		return PM_CANCELLED;
 	size_t rows = stacked ? l->deepest + 1 : l->timeline->n_rows;
 	l->bands->name = malloc((rows + 1) * N * sizeof(*l->bands->name));
 	if (!l->bands->name)

@@ -271,7 +271,7 @@ static int step(struct sweep *s, struct reader *r, struct pm_error *err)
 	const struct pm_sample *sample;
 	leave(s, r);
 	int e = next_sample(s, r, &sample, &why);
-	if (e == -ENOMEM)
+	if (pm_is_passing(e))
 		return pmfs_no_memory(err);
 	if (e <= 0) {
 		r->has_ended = true;
@@ -309,7 +309,7 @@ static int sweep_process(struct sweep *s, struct pm_error *err)
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
 		const struct pm_sample *sample;
 		int e = next_sample(s, &s->readers[i], &sample, NULL);
-		if (e == -ENOMEM)
+		if (pm_is_passing(e))
 			r = pmfs_no_memory(err);
 		if (e <= 0)
 			continue;

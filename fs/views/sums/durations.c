@@ -141,7 +141,7 @@ static int read_thread(struct reading *r, uint32_t thread, struct pm_error *err)
 	uint64_t at = 0;
 	int64_t n;
 	while ((n = r->profile->ops->samples(r->profile, thread, at, batch, 512, err)) > 0) {
-		int e = pm_work_cancelled() ? -ENOMEM : 0;
+		int e = pm_work_cancelled() ? PM_CANCELLED : 0;
 		for (int64_t i = 0; e == 0 && i < n; i++)
 			e = take(r, thread, &batch[i]);
 		if (e == -ENOTSUP)

@@ -166,7 +166,7 @@ static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 	int r = pmfs_model_threads(m, &threads, err);
 	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
 		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS &&
-			read_stream(p, id, i, by_function, NULL) == -ENOMEM)
+			pm_is_passing(read_stream(p, id, i, by_function, NULL)))
 			r = pmfs_no_memory(err);
 	return r;
 }
@@ -182,7 +182,7 @@ static int is_measured(struct pmfs_model *m, struct pm_error *err)
 		for (uint32_t k = 0; k < N_OPERATIONS; k++)
 			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
 				return 1;
-	return r == -ENOMEM ? r : 0;
+	return pm_is_passing(r) ? r : 0;
 }
 
 static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launches *l)
@@ -343,7 +343,7 @@ int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
 		return p->gpu_frames;
 	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
 	if (r <= 0)
-		return r == -ENOMEM ? r : 0;
+		return pm_is_passing(r) ? r : 0;
 	r = is_measured(m, err);
 	if (r != 0 || !pm_profile_has(p, threads) || !p->ops->samples)
 		return r;
@@ -351,5 +351,5 @@ int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
 	for (uint32_t i = 0; r == 0 && i < threads->n; i++)
 		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS)
 			return 1;
-	return r == -ENOMEM ? pmfs_no_memory(err) : 0;
+	return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 }

@@ -474,7 +474,7 @@ static int add_peers(struct summing *s)
 		n_ranks += s->ranks[i];
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		for (uint32_t j = 0; j < n; j++)
 			pmfs_spread_extend(&s->ret->spreads[(size_t)i * n + j], s->n_peers[j]);
 		s->ret->work[i] = pmfs_work_of(s->peers, &s->work[i],

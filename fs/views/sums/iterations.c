@@ -59,7 +59,7 @@ static int find_functions(const struct pmfs_identity *id, struct pm_bytes name, 
 	for (uint32_t i = 0; i < id->n; i++) {
 		some |= found[i] = pm_glob_matches(&glob, id->functions[i].name);
 		if (i % BETWEEN == 0 && pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 	}
 	return some;
 }
@@ -188,7 +188,7 @@ static int read_thread(struct finding *f, uint32_t thread, struct pm_error *err)
 				return r;
 		}
 		if (pm_work_cancelled())
-			return -ENOMEM;
+			return PM_CANCELLED;
 		at += (uint64_t)n;
 	}
 	return (int)n;
@@ -209,7 +209,7 @@ static int find_thread(struct finding *f, uint32_t *ret, struct pm_error *err)
 			return pm_error_set(err, r, NULL, PM_NO_OFFSET,
 				"-o iterations: there are more than %u iterations",
 				PM_LIMIT_ITERATIONS);
-		if (r == -ENOMEM)
+		if (pm_is_passing(r))
 			return pm_error_plain(err, r);
 		if (r == 0 && f->n > most) {
 			most = f->n;

@@ -304,7 +304,7 @@ static int read_threads(struct collecting *c, uint32_t thread, struct pm_error *
 	if (thread != PM_NONE)
 		return c->threads->threads[thread].has_trace ? read_thread(c, thread, err) : 0;
 	for (uint32_t i = 0; r == 0 && i < c->threads->n; i++)
-		if (c->threads->threads[i].has_trace && read_thread(c, i, NULL) == -ENOMEM)
+		if (c->threads->threads[i].has_trace && pm_is_passing(read_thread(c, i, NULL)))
 			r = pmfs_no_memory(err);
 	return r;
 }

@@ -230,7 +230,8 @@ int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error
 {
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, NULL);
-	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && threads->threads[thread].has_trace;
+	return pm_is_passing(r) ? pmfs_no_memory(err)
+				: r == 0 && threads->threads[thread].has_trace;
 }
 
 int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err)
@@ -239,7 +240,7 @@ int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_er
 	(void)item;
 	int r = pmfs_model_threads(m, &threads, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? pmfs_no_memory(err) : 0;
+		return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 	for (uint32_t i = 0; i < threads->n; i++)
 		if (threads->threads[i].has_trace)
 			return 1;
@@ -303,7 +304,7 @@ static int look_at_tops(struct looking *l, struct pm_error *err)
 	int r = pmfs_model_tree(l->model, &tree, err);
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
 		struct pm_error why = {.code = 0};
-		if (look_at_context(l, i, &why) == -ENOMEM)
+		if (pm_is_passing(look_at_context(l, i, &why)))
 			r = pmfs_no_memory(err);
 	}
 	return r;
@@ -326,7 +327,7 @@ static int look_at_totals(struct looking *l, struct pm_error *err)
 	for (uint32_t t = 0; r == 0 && t < l->threads->n; t++) {
 		struct pm_error why = {.code = 0};
 		int known = pmfs_thread_totals(l->model, t, cells, &why);
-		if (known == -ENOMEM)
+		if (pm_is_passing(known))
 			r = pmfs_no_memory(err);
 		for (uint32_t i = 0; known == 0 && i < n; i++)
 			if (costs(cells[i]))

@@ -182,7 +182,7 @@ int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)
 {
 	const struct pmfs_totals *w;
 	int r = pmfs_totals(m, &w, NULL);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pmfs_no_memory(err);
 	return r < 0 || w->in_contexts[column];
 }

@@ -240,7 +240,7 @@ static int find_calls(const struct search *s, uint32_t thread, struct gap **want
 		else if (context != PM_NONE)
 			calls.open[calls.n++] = (struct open_call){end_of(sample), context};
 		if (cursor->i++ == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+			r = PM_CANCELLED;
 	}
 	for (; r == 0 && at < n; at++)
 		wanted[at]->host = innermost(&calls, middle(wanted[at]));

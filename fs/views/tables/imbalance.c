@@ -186,5 +186,5 @@ int pmfs_has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_erro
 	if (p->ops->has)
 		return p->ops->has(p, PM_HAS_SEVERAL_THREADS, err);
 	int r = pmfs_model_threads(m, &threads, NULL);
-	return r == -ENOMEM ? pmfs_no_memory(err) : r < 0 || threads->n - threads->n_lanes > 1;
+	return pm_is_passing(r) ? pmfs_no_memory(err) : r < 0 || threads->n - threads->n_lanes > 1;
 }

@@ -50,7 +50,7 @@ static int add_up(struct ranks *all, struct pmfs_model *m, pm_number *cells, str
 		if (rank == PM_NONE)
 			continue;
 		int r = pmfs_thread_totals(m, thread, cells, &why);
-		if (r == -ENOMEM)
+		if (pm_is_passing(r))
 			return pmfs_no_memory(err);
 		all->threads[rank]++;
 		for (uint32_t k = 0; r >= 0 && k < n; k++)
@@ -124,7 +124,7 @@ int pmfs_has_ranks(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	if (r <= 0)
 		return r;
 	r = pmfs_model_threads(m, &threads, NULL);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < threads->n_keys; i++)
 		if (strcmp(threads->keys[i], "rank") == 0)

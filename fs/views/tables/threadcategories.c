@@ -53,7 +53,7 @@ static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
 	t->busy = -t->costs.nothing;
 	t->idles = t->costs.nothing != 0;
 	if (r < 0)
-		return r == -ENOMEM ? pmfs_no_memory(err) : 0;
+		return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 	uint32_t *order =
 		pmfs_order(NULL, t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
 	if (!order)

@@ -85,7 +85,7 @@ static int row_totals(struct pmfs_model *m, uint32_t thread, const struct pmfs_c
 	int r = pmfs_thread_totals(m, thread, cells, &error);
 	if (r >= 0)
 		return 0;
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < columns->n; i++)
 		cells[i] = NAN;

@@ -426,7 +426,7 @@ int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, vo
 	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
 		r = each(context, t->column, i, pmfs_category_name((enum pmfs_category)i));
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
 								      : context_texts(t, i);
 	free(t->functions);
 	free(t->frames);

@@ -503,7 +503,7 @@ static int is_idle_at_times(
 	for (uint64_t at = 0; at < LOOKED_AT; at += (uint64_t)n) {
 		n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, NULL);
 		if (n <= 0)
-			return n == -ENOMEM ? pm_error_plain(err, -ENOMEM) : 0;
+			return pm_is_passing(n) ? pm_error_plain(err, -ENOMEM) : 0;
 		for (int64_t i = 0; i < n; i++) {
 			uint32_t context = samples[i].context
 				? pm_tree_find(c->functions->tree, samples[i].context)
@@ -591,7 +591,7 @@ static int say_why(
 	const struct recipes *c, int status, const struct pm_error *why, struct pm_error *err)
 {
 	char line[512];
-	if (status == -ENOMEM)
+	if (pm_is_passing(status))
 		return pm_error_plain(err, status);
 	pm_error_line(why, line, sizeof(line));
 	pm_text_str(c->out, "  iterations.csv cannot be read: ");
@@ -806,7 +806,7 @@ static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 	if (!pm_profile_has(pmfs_model_profile(m), missing))
 		return 0;
 	int r = pmfs_missings(m, &all, &why);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
 	if (r < 0 || !(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))
 		return 0;
@@ -849,7 +849,7 @@ static int add_beginning(struct pm_text *out, struct pmfs_model *m, struct pm_er
 	const struct pm_tree *tree = NULL;
 	bool edges = strcmp(pm_profile_kind_of_tree(p), "edges") == 0;
 	int r = pmfs_model_tree(m, &tree, &why);
-	if (r == -ENOMEM)
+	if (pm_is_passing(r))
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
 	pm_text_str(out,
 		"\n\nTo begin with (or open report.html in a browser)\n"

@@ -662,5 +662,5 @@ int pmfs_has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	if (!pm_profile_has(p, sources) || !p->has_lines)
 		return 0;
 	int r = source_of_function(m, item, &source, &function, NULL);
-	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;
+	return pm_is_passing(r) ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;
 }

@@ -654,7 +654,7 @@ static int measure(struct usage *u, struct pmfs_model *m, double ns, struct pm_e
 		uint32_t sort = pm_time_of(threads, i) == PM_TIME_GPUS ? STREAMS : PROCESSORS;
 		if (empty->empty[i])
 			continue;
-		if (pmfs_thread_totals(m, i, cells, &why) == -ENOMEM)
+		if (pm_is_passing(pmfs_thread_totals(m, i, cells, &why)))
 			r = pmfs_no_memory(err);
 		if (why.code || r < 0 || isnan(cells[columns[sort]]))
 			continue;
