@@ -13,6 +13,8 @@ struct pm_bytes cg_trimmed(struct pm_bytes b)
 struct pm_bytes cg_word(struct pm_bytes *line)
 {
 	struct pm_bytes w;
+	if (line->len == 0) /* and perhaps nowhere */
+		return *line;
 	while (line->len && (line->p[0] == ' ' || line->p[0] == '\t'))
 		line->p++, line->len--;
 	w = (struct pm_bytes){line->p, 0};
