@@ -40,7 +40,7 @@ struct pm_arena_end {
 
 struct pm_attempt {
 	struct pm_attempt *outer;
-	volatile int code;
+	int code;
 	jmp_buf jump;
 };
 
@@ -51,13 +51,20 @@ static struct pm_arena *root_of(struct pm_arena *a)
 	return a;
 }
 
+/* A function of its own, for nothing in it is needed behind the jump. */
+static __attribute__((noinline)) void try_to(
+	struct pm_attempt *attempt, void (*build)(void *context), void *context)
+{
+	if (setjmp(attempt->jump) == 0)
+		build(context);
+}
+
 int pm_build(struct pm_arena *a, void (*build)(void *context), void *context)
 {
-	struct pm_arena *const root = root_of(a);
+	struct pm_arena *root = root_of(a);
 	struct pm_attempt attempt = {.outer = root->attempt};
 	root->attempt = &attempt;
-	if (setjmp(attempt.jump) == 0)
-		build(context);
+	try_to(&attempt, build, context);
 	root->attempt = attempt.outer;
 	return attempt.code;
 }
