@@ -7,6 +7,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/paths.h"
+#include "formats/common/pipeline.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
 #include "fs/filters/internal.h"
@@ -358,6 +359,77 @@ int pmfs_filter_take(
 	return (int)n;
 }
 
+/* Values of the run of some contexts, in the order of the database: read by other threads. */
+enum { BLOCK = 1024 };
+
+struct block {
+	struct pm_value *values;
+	size_t n, room;
+	size_t end[BLOCK]; /* by context: of its values */
+	int code;
+	struct pm_error err;
+};
+
+struct gathering {
+	struct filling *l;
+	struct pmfs_gather *g;
+	size_t n_metrics;
+	struct pm_error *err;
+};
+
+static uint32_t block_end(const struct filling *l, uint32_t k)
+{
+	return l->whole->n_contexts - k * BLOCK < BLOCK ? l->whole->n_contexts : (k + 1) * BLOCK;
+}
+
+/* A failure is the caller's, who has its reason. */
+static int read_block(void *context, uint32_t k, void *result)
+{
+	const struct gathering *of = context;
+	const struct filling *l = of->l;
+	struct block *b = result;
+	b->err.offset = PM_NO_OFFSET;
+	for (uint32_t j = k * BLOCK; j < block_end(l, k); j++) {
+		uint32_t i = l->by_rank[j];
+		int64_t n = pm_list_room(&b->values, b->n + of->n_metrics, &b->room,
+				    sizeof(*b->values)) < 0
+			? PM_NO_MEMORY
+			: pmfs_run_values(l->f->model, i, b->values + b->n, of->n_metrics, &b->err);
+		if (n < 0) {
+			b->code = (int)n;
+			return 0;
+		}
+		l->valued[i] = n > 0;
+		b->n += (size_t)n;
+		b->end[j - k * BLOCK] = b->n;
+	}
+	return 0;
+}
+
+static int take_block(void *context, uint32_t k, void *result)
+{
+	const struct gathering *of = context;
+	const struct filling *l = of->l;
+	const struct block *b = result;
+	if (b->err.code && of->err)
+		*of->err = b->err;
+	size_t at = 0;
+	for (uint32_t j = k * BLOCK; b->code == 0 && j < block_end(l, k); j++) {
+		uint32_t i = l->by_rank[j], parent = l->whole->parent[i];
+		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
+		for (; at < b->end[j - k * BLOCK]; at++)
+			if (pmfs_gather_add(of->g, &b->values[at], l->f->to[i], l->f->same[i],
+				    nested ? l->f->to[parent] : PM_NONE) < 0)
+				return PM_NO_MEMORY;
+	}
+	return b->code;
+}
+
+static void drop_block(void *result)
+{
+	free(((struct block *)result)->values);
+}
+
 static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error *err)
 {
 	const struct pmfs_filter *f = l->f;
@@ -367,22 +439,14 @@ static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error 
 	int r = pmfs_model_metrics(f->model, &metrics, err);
 	if (r < 0)
 		return r;
-	size_t room = (size_t)metrics->n + 1;
-	struct pm_value *values = malloc(room * sizeof(*values));
-	r = values ? 0 : -ENOMEM;
-	for (uint32_t k = 0; r == 0 && k < l->whole->n_contexts; k++) {
-		uint32_t i = l->by_rank[k], parent = l->whole->parent[i];
-		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
-		if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
-		int64_t n = r < 0 ? r : pmfs_run_values(f->model, i, values, room, err);
-		r = n < 0 ? (int)n : 0;
-		l->valued[i] = n > 0;
-		for (int64_t v = 0; r == 0 && v < n; v++)
-			r = pmfs_gather_add(g, &values[v], f->to[i], f->same[i],
-				nested ? f->to[parent] : PM_NONE);
-	}
-	free(values);
+	struct gathering of = {l, g, metrics->n, err};
+	struct pm_pipeline blocks = {.n = (l->whole->n_contexts + BLOCK - 1) / BLOCK,
+		.size = sizeof(struct block),
+		.make = read_block,
+		.take = take_block,
+		.drop = drop_block,
+		.context = &of};
+	r = pm_pipeline_run(&blocks);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 

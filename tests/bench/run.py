@@ -98,6 +98,17 @@ class Bench(Measure):
         self.table.section("File system work (one processor for client and process)")
         self.walks(self.make("make_hpctoolkit", "hpctoolkit-walk", 10000, 4, 10000, 100))
 
+    def filters(self):
+        """Beside the table that they are filters of: a quarter of the functions, and one."""
+        self.table.section("Filters")
+        for n in self.sizes(2000, 200000, 1000000):
+            source = self.make("make_hpctoolkit", f"hpctoolkit-filters-{n}", n, 20, n // 20, 100)
+            whole = self.table_time(source, "functions.csv")
+            for kind in ("focus", "ignore", "hide", "from"):
+                for pattern in ("exchange_*", "exchange_77"):
+                    name = f"{kind}/{pattern}/functions.csv"
+                    self.goal(f"{n} contexts: {name}", self.table_time(source, name), whole, "functions.csv")
+
     def hpcrun(self):
         self.table.section("hpcrun measurements")
         for numbers in self.sizes((16, 1000, 5000), (128, 5000, 25000), (1000, 20000, 100000)):
@@ -276,14 +287,14 @@ def main():
     p.add_argument("--profmount", default=os.path.join(ROOT, "build-release/fs/profmount"))
     p.add_argument("--makers", default=os.path.join(ROOT, "build-release/tests/bench"))
     p.add_argument("--work", default="/tmp/profmount-bench")
-    p.add_argument("--only", default="", help="one format, json, texts, or wide_trees")
+    p.add_argument("--only", default="", help="one format, filters, json, texts, or wide_trees")
     amount = p.add_mutually_exclusive_group()
     amount.add_argument("--small", action="store_true", help="only the smallest sources")
     amount.add_argument("--large", action="store_true", help="also sources of gigabytes")
     p.add_argument("--markdown", help="write the table there too")
     options = p.parse_args()
     bench = Bench(options)
-    for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
+    for section in (bench.hpctoolkit, bench.filters, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
                     bench.json, bench.texts, bench.recordings, bench.wide_trees):
         if options.only in ("", section.__name__):
             print(f"  ({section.__name__}: {seconds(timed(section))} in all)")
