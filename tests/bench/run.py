@@ -105,7 +105,7 @@ class Bench(Measure):
             source = self.make("make_hpctoolkit", f"hpctoolkit-filters-{n}", n, 20, n // 20, 100)
             whole = self.table_time(source, "functions.csv")
             for kind in ("focus", "ignore", "hide", "from"):
-                for pattern in ("exchange_*", "exchange_77"):
+                for pattern in ("exchange_*", "exchange_79"):
                     name = f"{kind}/{pattern}/functions.csv"
                     self.goal(f"{n} contexts: {name}", self.table_time(source, name), whole, "functions.csv")
 
