@@ -149,13 +149,13 @@ static int is_part(void *context, int folder, const char *name)
 }
 
 /*
- * The files of a folder, if all are of one run of the format. 0, -EINVAL with the reason if they
- * are not, or the code of what failed.
+ * The files of a folder, or of those that `beside` begins, if all are of one run of the format. 0,
+ * -EINVAL with the reason if they are not, or the code of what failed.
  */
 static int list_parts(const struct pm_candidate *c, const struct pm_format *format,
-	struct pm_names *ret, struct pm_error *err)
+	const char *beside, struct pm_names *ret, struct pm_error *err)
 {
-	struct listing l = {.format = format};
+	struct listing l = {.format = format, .beside = beside};
 	int r = pm_folder_names(c->fd, is_part, &l, PM_LIMIT_RUNS, ret);
 	pm_map_done(&l.members);
 	if (r < 0)
@@ -176,28 +176,34 @@ static int list_parts(const struct pm_candidate *c, const struct pm_format *form
 static int take_empty(struct pm_candidate *c, struct heads *heads, struct pm_error *err)
 {
 	struct pm_names *files = &heads->files;
-	int folder = pm_folder_around(c->path);
-	for (size_t i = 0; folder >= 0 && pm_formats[i]; i++) {
-		struct listing l = {.format = pm_formats[i], .beside = pm_path_name(c->path)};
-		if (!l.format->run_file)
+	struct pm_candidate in = {.path = c->path, .fd = pm_folder_around(c->path), .folder = true};
+	for (size_t i = 0; in.fd >= 0 && pm_formats[i]; i++) {
+		if (!pm_formats[i]->run_file)
 			continue;
-		int r = pm_folder_names(folder, is_part, &l, PM_LIMIT_RUNS, files);
-		pm_map_done(&l.members);
-		if (r == 0 && files->n > 0 && !files->others) {
+		if (list_parts(&in, pm_formats[i], pm_path_name(c->path), files, NULL) == 0) {
 			close(c->fd);
-			c->fd = folder;
-			c->folder = true;
+			*c = in;
 			c->files = (const char *const *)files->items;
 			c->n_files = files->n;
-			heads->format = l.format;
+			heads->format = pm_formats[i];
 			return 0;
 		}
 		pm_names_done(files);
 	}
-	if (folder >= 0)
-		close(folder);
+	if (in.fd >= 0)
+		close(in.fd);
 	return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 		"is empty: the run ended before anything was written");
+}
+
+/* With errno; closes the descriptor, if there is one. */
+static int refuse_unopened(const char *path, int fd, struct pm_error *err)
+{
+	int code = errno;
+	if (fd >= 0)
+		close(fd);
+	return pm_error_set(err, code == ENOENT ? -ENOENT : -EIO, path, PM_NO_OFFSET,
+		"cannot be opened: %s", strerror(code));
 }
 
 static int candidate_open(
@@ -206,13 +212,8 @@ static int candidate_open(
 	struct stat st;
 	/* O_NONBLOCK: a FIFO must be refused, not waited for. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		int code = errno;
-		if (fd >= 0)
-			close(fd);
-		return pm_error_set(err, code == ENOENT ? -ENOENT : -EIO, path, PM_NO_OFFSET,
-			"cannot be opened: %s", strerror(code));
-	}
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return refuse_unopened(path, fd, err);
 	*c = (struct pm_candidate){.path = path,
 		.fd = fd,
 		.folder = S_ISDIR(st.st_mode),
@@ -250,13 +251,8 @@ static int files_open(const char *path, const struct pm_open_options *options,
 {
 	struct stat st;
 	int fd = pm_folder_around(path);
-	if (fd < 0 || fstatat(fd, options->files[0], &st, 0) < 0) {
-		int code = errno;
-		if (fd >= 0)
-			close(fd);
-		return pm_error_set(err, code == ENOENT ? -ENOENT : -EIO, path, PM_NO_OFFSET,
-			"cannot be opened: %s", strerror(code));
-	}
+	if (fd < 0 || fstatat(fd, options->files[0], &st, 0) < 0)
+		return refuse_unopened(path, fd, err);
 	*c = (struct pm_candidate){.path = path,
 		.fd = fd,
 		.folder = true,
@@ -281,7 +277,7 @@ static int probe(const struct pm_candidate *c, const struct pm_format *format)
 		return format->probe(c);
 	struct pm_names files = {.n = 0};
 	struct pm_candidate with = *c;
-	int r = list_parts(c, format, &files, NULL);
+	int r = list_parts(c, format, NULL, &files, NULL);
 	with.files = (const char *const *)files.items;
 	with.n_files = files.n;
 	int sure = r == 0 ? format->probe(&with) : r == -EINVAL ? PM_PROBE_NO : PM_PROBE_UNNAMED;
@@ -343,7 +339,7 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 			"is of format %s, whose calls have no fields for -o values", format->name);
 	else if (c->folder && format->run_file && c->n_files == 0)
-		r = list_parts(c, format, &files, err);
+		r = list_parts(c, format, NULL, &files, err);
 	if (files.n > 0) {
 		listed.files = (const char *const *)files.items;
 		listed.n_files = files.n;

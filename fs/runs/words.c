@@ -259,14 +259,17 @@ static int by_path(const void *a, const void *b)
 		((const struct place *)a)->below, ((const struct place *)b)->below);
 }
 
-/* Where the run of a part begins; itself if it is none. NULL: no memory. */
-static struct place *first_part(struct walk *w, struct pm_map *runs, size_t i)
+static bool is_part(const struct place *place)
 {
-	struct place *place = &w->found.items[i];
+	return place->part.format && !place->link;
+}
+
+/* Where the run of a part begins; NULL: no memory. */
+static struct place *first_part(struct walk *w, struct pm_map *runs, const struct place *place)
+{
 	bool fresh;
-	if (!place->part.format || place->link)
-		return place;
-	uint32_t *run = pm_map_put(runs, place->part.run, (uint32_t)i, &fresh);
+	uint32_t *run =
+		pm_map_put(runs, place->part.run, (uint32_t)(place - w->found.items), &fresh);
 	return run ? &w->found.items[*run] : NULL;
 }
 
@@ -277,7 +280,9 @@ static int join_parts(struct walk *w)
 	struct place *place = w->found.items, *end = place + w->found.n, *first;
 	bool fresh, enough = true;
 	for (; place < end && enough; place++) {
-		first = first_part(w, &runs, (size_t)(place - w->found.items));
+		if (!is_part(place))
+			continue;
+		first = first_part(w, &runs, place);
 		enough = first &&
 			pm_map_put(&members, pm_hash_u64(place->part.run) ^ place->part.member, 1,
 				&fresh);
@@ -285,8 +290,8 @@ static int join_parts(struct walk *w)
 			first->is_alone = true;
 	}
 	for (place = w->found.items; place < end && enough; place++) {
-		first = first_part(w, &runs, (size_t)(place - w->found.items));
-		if (first == place || first->is_alone)
+		first = is_part(place) ? first_part(w, &runs, place) : place;
+		if (!first || first == place || first->is_alone)
 			continue;
 		*(first->last ? &first->last->next : &first->next) = place;
 		first->last = place;

@@ -382,7 +382,7 @@ static int build_trace(void *context, struct pm_error *err)
 	size_t n = chunks_of(b->trace);
 	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : try_empty(b, err);
 	b->err = err;
-	if (n == 1 || (pm_is_lasting(r))) /* again, to get the reason */
+	if (n == 1 || pm_is_lasting(r)) /* again, to get the reason */
 		for (size_t i = 0; i < n && (i == 0 || r == 0); i++)
 			r = build_chunk(b, i);
 	return r < 0 ? pm_error_plain(err, r) : 0;
