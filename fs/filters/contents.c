@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/paths.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
@@ -32,10 +31,15 @@ struct filling {
 	uint32_t *frame;   /* by frame: the first that is the same; NULL: all are different */
 	uint32_t n;        /* nodes */
 	uint32_t *parent_of, *frame_of; /* by node */
-	struct pm_paths paths;          /* of the nodes, where contexts may become one */
-	bool *twin;                     /* by context: a sibling has the same frame */
+	struct pm_map hidden;           /* node + 1 → (hidden) below it */
+	bool *wanted;                   /* by context: it is not left out */
+	bool *loses;                    /* something below it is */
+	bool *twin;                     /* a sibling has the same frame */
 	struct pm_map siblings;         /* of these: parent << 32 | frame → how many so far */
 	struct pm_map keys;             /* of further siblings with that frame */
+	uint32_t n_groups;              /* of contexts that become one; `up` has them at first */
+	uint32_t *of_group;             /* its last context, then its node */
+	uint32_t *before;               /* by context: the one before it in its group */
 };
 
 /* ---- matching ---- */
@@ -159,9 +163,9 @@ static int find_matches(struct filling *l)
 
 /* ---- where contexts go ---- */
 
-/* The last context with a frame that was seen, and among which siblings. */
+/* The last that was seen with a frame, a context or a group, and among which siblings. */
 struct last {
-	uint32_t mark, context;
+	uint32_t mark, it;
 };
 
 /* A database may have several records of a function: their frames become one when they meet. */
@@ -204,7 +208,7 @@ static void mark_twins(struct filling *l, struct last *last, uint32_t k, uint32_
 {
 	struct last *of = &last[frame_of(l, k)];
 	if (of->mark == mark)
-		l->twin[k] = l->twin[of->context] = true;
+		l->twin[k] = l->twin[of->it] = true;
 	*of = (struct last){mark, k};
 }
 
@@ -223,11 +227,107 @@ static int find_twins(struct filling *l)
 	return good ? 0 : -ENOMEM;
 }
 
+static int find_wanted(struct filling *l)
+{
+	const struct pm_tree *whole = l->whole;
+	enum pmfs_filter_kind kind = l->f->what.kind;
+	for (uint32_t i = whole->n_contexts; i-- > 0;) {
+		uint32_t parent = whole->parent[i];
+		l->by_rank[whole->rank[i]] = i;
+		l->wanted[i] |= kind == PMFS_FILTER_HIDE ? !l->hit[i]
+			: kind == PMFS_FILTER_IGNORE     ? !l->under[i]
+							 : l->under[i];
+		if (parent == PM_NONE)
+			continue;
+		l->wanted[parent] |= kind == PMFS_FILTER_FOCUS && l->wanted[i];
+		l->loses[parent] |= l->loses[i] || !l->wanted[i];
+	}
+	return pm_work_cancelled() ? PM_CANCELLED : 0;
+}
+
+/* ---- contexts that become one ---- */
+
 /* Where frames are left out above others, paths become the same; otherwise all stay apart. */
 static bool joins(const struct filling *l)
 {
 	return l->f->what.kind == PMFS_FILTER_HIDE || l->f->what.kind == PMFS_FILTER_FROM;
 }
+
+/* Of siblings with one frame: the first has that, further ones a number beyond all frames. */
+static uint32_t key_of_twin(struct filling *l, uint32_t i)
+{
+	bool fresh;
+	uint32_t frame = frame_of(l, i), above = l->whole->parent[i];
+	uint32_t *n =
+		pm_map_put(&l->siblings, (uint64_t)(uint32_t)(above + 1) << 32 | frame, 0, &fresh);
+	if (!n)
+		return PM_NONE;
+	if (++*n == 1)
+		return frame;
+	uint32_t next = l->whole->n_frames + (uint32_t)l->keys.n;
+	uint32_t *known = pm_map_put(&l->keys, (uint64_t)*n << 32 | frame, next, &fresh);
+	return known ? *known : PM_NONE;
+}
+
+/* Siblings that were apart stay apart. Where a twin will be in its group, its key is at first. */
+static int find_keys(struct filling *l)
+{
+	if (find_twins(l) < 0)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < l->whole->n_contexts; k++) {
+		uint32_t i = l->by_rank[k];
+		if (l->twin[i] && (l->before[i] = key_of_twin(l, i)) == PM_NONE)
+			return -ENOMEM;
+	}
+	return pm_work_cancelled() ? PM_CANCELLED : 0;
+}
+
+/* Puts what will be children of one node, among [from, to), into groups. */
+static void join_between(
+	struct filling *l, struct last *last, uint32_t mark, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = from; k < to; k = l->wanted[k] ? l->whole->end[k] : k + 1) {
+		if (!l->wanted[k])
+			continue;
+		struct last *of = &last[l->twin[k] ? l->before[k] : frame_of(l, k)];
+		if (of->mark != mark) {
+			*of = (struct last){mark, l->n_groups};
+			l->of_group[l->n_groups++] = PM_NONE;
+		}
+		l->before[k] = l->of_group[of->it];
+		l->of_group[of->it] = k;
+		l->up[k] = of->it;
+	}
+}
+
+/*
+ * Finds the contexts that become one. Those below a context that stays alone and loses nothing stay
+ * alone, too, and are not looked at.
+ */
+static int find_groups(struct filling *l)
+{
+	if (find_same_frames(l) < 0 || find_keys(l) < 0)
+		return -ENOMEM;
+	struct last *last = pm_zeroed((size_t)l->whole->n_frames + l->keys.n + 1, sizeof(*last));
+	if (!last)
+		return -ENOMEM;
+	join_between(l, last, 1, 0, l->whole->n_contexts);
+	bool good = true;
+	for (uint32_t g = 0; good && g < l->n_groups; g++) {
+		uint32_t k = l->of_group[g];
+		good = g % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled();
+		if (l->before[k] == PM_NONE && !l->loses[k])
+			continue;
+		for (; k != PM_NONE; k = l->before[k])
+			join_between(l, last, g + 2, k + 1, l->whole->end[k]);
+	}
+	for (uint32_t g = 0; g < l->n_groups; g++)
+		l->of_group[g] = PM_NONE;
+	free(last);
+	return good ? 0 : PM_CANCELLED;
+}
+
+/* ---- nodes ---- */
 
 static uint32_t add_node(struct filling *l, uint32_t parent, uint32_t from)
 {
@@ -236,46 +336,14 @@ static uint32_t add_node(struct filling *l, uint32_t parent, uint32_t from)
 	return l->n++;
 }
 
-/* The child of a node with this key. PM_NONE if out of memory. */
-static uint32_t node_of(struct filling *l, uint32_t parent, uint32_t key, uint32_t from)
-{
-	uint32_t node = pm_paths_child(&l->paths, parent, key);
-	if (node == PM_PATHS_FULL || node == PM_NONE)
-		return PM_NONE;
-	return node == l->n ? add_node(l, parent, from) : node;
-}
-
-/* The key of a context among its siblings: its frame, or a number beyond them for further ones. */
-static uint32_t key_of(struct filling *l, uint32_t i)
-{
-	bool fresh;
-	uint32_t frame = frame_of(l, i), above = l->whole->parent[i];
-	if (!l->twin[i])
-		return frame;
-	uint32_t *n =
-		pm_map_put(&l->siblings, (uint64_t)(uint32_t)(above + 1) << 32 | frame, 0, &fresh);
-	if (!n)
-		return PM_NONE;
-	if (++*n == 1)
-		return frame;
-	uint32_t next = l->whole->n_frames + 1 + (uint32_t)l->keys.n;
-	uint32_t *known = pm_map_put(&l->keys, (uint64_t)*n << 32 | frame, next, &fresh);
-	return known ? *known : PM_NONE;
-}
-
-/* The child of a node with the context's frame; siblings that were apart stay apart. */
-static uint32_t child_of(struct filling *l, uint32_t parent, uint32_t i)
-{
-	if (!joins(l))
-		return add_node(l, parent, i);
-	uint32_t key = key_of(l, i);
-	return key == PM_NONE ? PM_NONE : node_of(l, parent, key, i);
-}
-
 /* `(hidden)`, below an entry or at the top. */
 static uint32_t hidden_below(struct filling *l, uint32_t parent)
 {
-	return node_of(l, parent, l->whole->n_frames, PM_NONE);
+	bool fresh;
+	uint32_t *node = pm_map_put(&l->hidden, (uint32_t)(parent + 1), l->n, &fresh);
+	if (!node)
+		return PM_NONE;
+	return fresh ? add_node(l, parent, PM_NONE) : *node;
 }
 
 /* A context that is left out: with `hide` its cost goes up. 0 or -ENOMEM. */
@@ -291,15 +359,17 @@ static int leave_out(struct filling *l, uint32_t i)
 	return l->f->to[i] == PM_NONE ? -ENOMEM : 0;
 }
 
-static int place(struct filling *l, uint32_t i, bool wanted)
+static int place(struct filling *l, uint32_t i)
 {
-	uint32_t parent = l->whole->parent[i];
-	if (!wanted)
+	uint32_t parent = l->whole->parent[i], group = l->up[i];
+	if (!l->wanted[i])
 		return leave_out(l, i);
 	uint32_t above = parent == PM_NONE ? PM_NONE : l->up[parent];
-	uint32_t node = child_of(l, above, i);
+	uint32_t node = group == PM_NONE ? PM_NONE : l->of_group[group];
 	if (node == PM_NONE)
-		return -ENOMEM;
+		node = add_node(l, above, i);
+	if (group != PM_NONE)
+		l->of_group[group] = node;
 	bool costs = l->f->what.kind != PMFS_FILTER_FOCUS || l->under[i];
 	l->up[i] = node;
 	l->f->to[i] = l->f->same[i] = costs ? node : PM_NONE;
@@ -308,25 +378,10 @@ static int place(struct filling *l, uint32_t i, bool wanted)
 
 static int place_all(struct filling *l)
 {
-	const struct pm_tree *whole = l->whole;
-	uint32_t n = whole->n_contexts;
-	enum pmfs_filter_kind kind = l->f->what.kind;
-	uint32_t *by_rank = l->by_rank;
-	bool *wanted = calloc((size_t)n + 1, sizeof(*wanted));
-	int r = wanted ? 0 : -ENOMEM;
-	for (uint32_t i = n; r == 0 && i-- > 0;) {
-		by_rank[whole->rank[i]] = i;
-		wanted[i] |= kind == PMFS_FILTER_HIDE ? !l->hit[i]
-			: kind == PMFS_FILTER_IGNORE  ? !l->under[i]
-						      : l->under[i];
-		if (kind == PMFS_FILTER_FOCUS && wanted[i] && whole->parent[i] != PM_NONE)
-			wanted[whole->parent[i]] = true;
-	}
-	for (uint32_t k = 0; r == 0 && k < n; k++)
-		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
-			? PM_CANCELLED
-			: place(l, by_rank[k], wanted[by_rank[k]]);
-	free(wanted);
+	int r = 0;
+	for (uint32_t k = 0; r == 0 && k < l->whole->n_contexts; k++)
+		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
+								      : place(l, l->by_rank[k]);
 	return r;
 }
 
@@ -638,19 +693,23 @@ static int prepare(struct filling *l, struct pm_error *err)
 	l->hit = calloc(n, sizeof(*l->hit));
 	l->under = calloc(n, sizeof(*l->under));
 	l->valued = calloc(n, sizeof(*l->valued));
+	l->wanted = calloc(n, sizeof(*l->wanted));
+	l->loses = calloc(n, sizeof(*l->loses));
 	/* At most one (hidden) for each entry. */
 	l->from = malloc(8 * n * sizeof(*l->from));
 	f->to = malloc(n * sizeof(*f->to));
 	f->same = malloc(n * sizeof(*f->same));
-	if (!l->says || !l->hit || !l->under || !l->valued || !l->from || !f->to || !f->same ||
-		pm_paths_init(&l->paths, PM_LIMIT_ITEMS) < 0 ||
-		(joins(l) && pm_paths_reserve(&l->paths, l->whole->n_contexts) < 0))
+	if (!l->says || !l->hit || !l->under || !l->valued || !l->wanted || !l->loses || !l->from ||
+		!f->to || !f->same)
 		return pm_error_plain(err, -ENOMEM);
 	pm_use_huge_pages(l->from, 8 * n * sizeof(*l->from));
 	l->parent_of = l->from + 2 * n;
 	l->frame_of = l->from + 4 * n;
 	l->up = l->from + 6 * n;
 	l->by_rank = l->from + 7 * n;
+	/* While there are no nodes: */
+	l->of_group = l->frame_of;
+	l->before = l->frame_of + n;
 	for (size_t i = 0; i < n; i++)
 		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
 	r = pmfs_slots_make(&f->slots, metrics);
@@ -664,9 +723,8 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	f->has_matches = false;
 	int r = prepare(&l, err);
 	if (r == 0 &&
-		(find_entry(&l) < 0 || find_matches(&l) < 0 ||
-			(joins(&l) && (find_same_frames(&l) < 0 || find_twins(&l) < 0)) ||
-			place_all(&l) < 0))
+		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_wanted(&l) < 0 ||
+			(joins(&l) && find_groups(&l) < 0) || place_all(&l) < 0))
 		r = pm_error_plain(err, -ENOMEM);
 	if (r == 0)
 		r = add_up(&l, err);
@@ -685,10 +743,12 @@ int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
 	free(l.hit);
 	free(l.under);
 	free(l.valued);
+	free(l.wanted);
+	free(l.loses);
 	free(l.twin);
 	free(l.from);
 	free(l.frame);
-	pm_paths_done(&l.paths);
+	pm_map_done(&l.hidden);
 	pm_map_done(&l.siblings);
 	pm_map_done(&l.keys);
 	return r;
