@@ -219,10 +219,12 @@ static void tile_done(struct tile *t)
 /*
  * By context: the one whose name is shown, i.e. the function at this level of the call path or the
  * innermost one above it. One pass, because in a deep tree the paths up from all contexts are much
- * longer than the tree is large.
+ * longer than the tree is large; none where nothing is seen, as a tile is one of many.
  */
 static int find_shown(const struct pm_tree *tree, uint32_t level, struct tile *t)
 {
+	if (t->timeline.n_rows == 0)
+		return 0;
 	size_t n = (size_t)tree->n_contexts + 1;
 	uint32_t *functions = malloc(n * sizeof(*functions)); /* from the top to each context */
 	t->shown = malloc(n * sizeof(*t->shown));
@@ -376,9 +378,9 @@ int pmfs_report_time(struct pmfs_report *r, struct pm_error *err)
 	part.first_row = r->n[1] * PMFS_REPORT_THREADS;
 	part.n_rows = PMFS_REPORT_THREADS;
 	t.names.arena = &t.arena;
-	int e = find_shown(r->tree, r->n[2], &t);
-	e = e < 0 ? pmfs_no_memory(err)
-		  : pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
+	int e = pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
+	if (e == 0 && find_shown(r->tree, r->n[2], &t) < 0)
+		e = pmfs_no_memory(err);
 	if (e == 0)
 		e = write_tile(r, &t, err);
 	tile_done(&t);
@@ -479,9 +481,9 @@ int pmfs_report_stack(struct pmfs_report *r, struct pm_error *err)
 	part.only = r->n[1];
 	part.one = true;
 	t.names.arena = &t.arena;
-	e = find_shown(r->tree, INNERMOST, &t);
-	e = e < 0 ? pmfs_no_memory(err)
-		  : pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
+	e = pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
+	if (e == 0 && find_shown(r->tree, INNERMOST, &t) < 0)
+		e = pmfs_no_memory(err);
 	if (e == 0)
 		e = write_stacks(r, &t, err);
 	tile_done(&t);
