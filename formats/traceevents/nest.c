@@ -389,10 +389,11 @@ int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *c
 		e = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
 								      : pair_moment(&p, i, to, ret);
 	}
-	/* An end that never came is behind all others. */
-	for (; e == 0 && p.open != PM_NONE; ret->n_unended++)
-		e = close_begin(
-			&p, p.open, last, UINT32_MAX - (uint32_t)n + (uint32_t)ret->n_unended);
+	/* Ends that never came are behind all others of these marks. */
+	for (uint32_t end_seq = UINT32_MAX - (uint32_t)n; e == 0 && p.open != PM_NONE; end_seq++) {
+		e = close_begin(&p, p.open, last, end_seq);
+		ret->n_unended++;
+	}
 	free(links);
 	pm_map_done(&p.innermost);
 	return e;

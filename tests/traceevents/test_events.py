@@ -50,6 +50,11 @@ class Events(unittest.TestCase):
         self.assertEqual(json.loads(self.cat(events, "info.json"))["threads"], 1)
         self.assertEqual(len(self.rows(events, "threads.csv")), 3)
 
+    def test_begins_without_ends_nest_on_every_thread(self):
+        events = [event("B", name, ts, tid=tid) for tid in range(1, 9) for name, ts in (("outer", 0), ("inner", 1))]
+        rows = self.rows(events, "contexts.csv")
+        self.assertEqual([(row["name"], row["depth"], row["calls"]) for row in rows], [("outer", "0", "8"), ("inner", "1", "8")])
+
     def test_counters_are_counters_of_trace_json(self):
         events = [event("X", "f", 0, dur=9), event("C", "mem", 1, args={"a": 1, "b": 2.5, "text": "x"}),
                   event("C", "mem", 3, args={"b": 7}), event("C", "cpu", 3, args={"%": 50})]
