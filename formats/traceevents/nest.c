@@ -43,7 +43,7 @@ int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur,
 		return -ENOMEM;
 	struct tev_call *to = &c->items[c->n];
 	*to = *call;
-	to->dur = dur < TEV_WIDE && end_seq == 0 ? (uint32_t)dur : TEV_WIDE;
+	to->dur = dur < TEV_WIDE && end_seq == PM_NONE ? (uint32_t)dur : TEV_WIDE;
 	if (to->dur == TEV_WIDE &&
 		!make_wide(c, (uint32_t)c->n, (struct tev_wide){dur, 0, end_seq}))
 		return -ENOMEM;
@@ -66,7 +66,7 @@ int64_t tev_call_dur(const struct tev_calls *c, uint32_t i)
 
 uint32_t tev_call_end_seq(const struct tev_calls *c, uint32_t i)
 {
-	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->end_seq : 0;
+	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->end_seq : PM_NONE;
 }
 
 int64_t tev_call_below(const struct tev_calls *c, uint32_t i)
@@ -86,7 +86,7 @@ int tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns)
 		call->thread = (uint32_t)below;
 		return 0;
 	}
-	if (!make_wide(c, i, (struct tev_wide){call->dur, below, 0}))
+	if (!make_wide(c, i, (struct tev_wide){call->dur, below, PM_NONE}))
 		return -ENOMEM;
 	call->dur = TEV_WIDE;
 	return 0;
@@ -138,7 +138,7 @@ static int order_twins(const struct tev_calls *c, uint32_t *order, size_t n)
 		twins[i] = (struct twin){.call = order[i],
 			.length = tev_call_dur(c, order[i]),
 			.seq = c->items[order[i]].seq,
-			.is_pair = tev_call_end_seq(c, order[i]) != 0};
+			.is_pair = tev_call_end_seq(c, order[i]) != PM_NONE};
 	int e = pm_sort(twins, n, sizeof(*twins), by_seq);
 	for (size_t i = n; i-- > 0;) {
 		if (!twins[i].is_pair)
@@ -169,7 +169,7 @@ int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
 		size_t n_pairs = 0;
 		for (end = first; end < n && c->items[order[end]].ts == c->items[order[first]].ts;
 			end++)
-			n_pairs += c->n_wide && tev_call_end_seq(c, order[end]) != 0;
+			n_pairs += c->n_wide && tev_call_end_seq(c, order[end]) != PM_NONE;
 		if (first % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return PM_CANCELLED;
 		if (n_pairs > 1 && order_twins(c, order + first, end - first) < 0)
@@ -195,15 +195,15 @@ static bool has_ended(const struct open_call *o, const struct open_call *c, uint
 {
 	if (o->end != c->start)
 		return o->end < c->start;
-	if (o->end_seq && c->end_seq)
+	if (o->end_seq != PM_NONE && c->end_seq != PM_NONE)
 		return o->end_seq < seq;
-	bool twins = c->end_seq == 0 && c->end == c->start && o->start == o->end;
+	bool twins = c->end_seq == PM_NONE && c->end == c->start && o->start == o->end;
 	return !twins;
 }
 
 static bool contains(const struct open_call *o, const struct open_call *c, int64_t tolerance)
 {
-	if (c->end_seq)
+	if (c->end_seq != PM_NONE)
 		return c->end <= o->end;
 	return c->end <= o->end || c->end - o->end <= tolerance;
 }
@@ -214,7 +214,7 @@ static bool contains(const struct open_call *o, const struct open_call *c, int64
  */
 static bool has_just_ended(const struct open_call *o, const struct open_call *c, int64_t tolerance)
 {
-	return !o->end_seq && !c->end_seq && o->end - c->start <= tolerance &&
+	return o->end_seq == PM_NONE && c->end_seq == PM_NONE && o->end - c->start <= tolerance &&
 		o->start < c->start && !contains(o, c, tolerance);
 }
 

@@ -282,7 +282,7 @@ static int64_t take_complete(struct tev_reading *t, const struct tev_event *e, u
 	t->is_clang |= t->functions[function].is_compiler;
 	struct tev_call call = {
 		.ts = e->ts, .function = function, .thread = thread, .seq = t->n_events};
-	if (tev_calls_add(&t->calls, &call, dur, 0) < 0)
+	if (tev_calls_add(&t->calls, &call, dur, PM_NONE) < 0)
 		tev_no_memory(t);
 	else if (t->functions[function].is_gpu || t->functions[function].is_launch)
 		take_link(t, e, t->functions[function].is_gpu);

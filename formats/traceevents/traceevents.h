@@ -72,7 +72,7 @@ struct tev_call {
 /* Of calls that are long, or were begun and ended by two events. */
 struct tev_wide {
 	int64_t dur, below;
-	uint32_t end_seq; /* 0: one event */
+	uint32_t end_seq; /* PM_NONE: one event */
 };
 
 struct tev_calls {
@@ -83,13 +83,13 @@ struct tev_calls {
 	struct pm_map wide_of; /* index in `wide` by call */
 };
 
-/* 0 or -ENOMEM. end_seq: 0 of calls of one event. */
+/* 0 or -ENOMEM. end_seq: PM_NONE of calls of one event. */
 int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq);
 void tev_calls_done(struct tev_calls *c);
 
 int64_t tev_call_dur(const struct tev_calls *c, uint32_t i);
 
-/* The event that ended it, 0 if it is of one event. */
+/* The event that ended it, PM_NONE if it is of one event. */
 uint32_t tev_call_end_seq(const struct tev_calls *c, uint32_t i);
 
 /* What the children of a call take; adding to it. The latter is 0 or -ENOMEM. */

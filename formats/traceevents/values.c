@@ -167,7 +167,7 @@ void tev_values_add(struct tev_reading *t, const struct tev_calls *calls, uint32
 		has[v->items[at].field] = true;
 		add(t, &v->items[at], thread, context);
 	}
-	if (end_seq == 0)
+	if (end_seq == PM_NONE)
 		return;
 	/* What its end says, too, is said once. */
 	at = PM_LOWER_BOUND(i, 0, v->n_items, v->items[i].seq < end_seq);

@@ -55,6 +55,11 @@ class Events(unittest.TestCase):
         rows = self.rows(events, "contexts.csv")
         self.assertEqual([(row["name"], row["depth"], row["calls"]) for row in rows], [("outer", "0", "8"), ("inner", "1", "8")])
 
+    def test_the_first_event_of_a_file_ends_a_call(self):
+        events = [event("E", "b", 5, args={"n": 3}), event("B", "a", 1), event("E", "a", 1), event("B", "b", 1)]
+        rows = self.rows(events, "contexts.csv", "-o", "values=n")
+        self.assertEqual([(row["name"], row["depth"], row["n_excl"]) for row in rows], [("b", "0", "3"), ("a", "0", "")])
+
     def test_counters_are_counters_of_trace_json(self):
         events = [event("X", "f", 0, dur=9), event("C", "mem", 1, args={"a": 1, "b": 2.5, "text": "x"}),
                   event("C", "mem", 3, args={"b": 7}), event("C", "cpu", 3, args={"%": 50})]

@@ -42,7 +42,7 @@ static void check(const int64_t (*spans)[2], size_t n, int64_t tolerance, const 
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(
 			tev_calls_add(&calls, &(struct tev_call){.ts = spans[i][0], .seq = i},
-				spans[i][1], 0),
+				spans[i][1], PM_NONE),
 			0);
 	check_calls(&calls, tolerance, want);
 }
@@ -98,7 +98,8 @@ static void test_long_calls_and_much_below_them(void **state)
 {
 	struct tev_calls calls = {.n = 0};
 	for (uint32_t i = 0; i < 3; i++)
-		tev_calls_add(&calls, &(struct tev_call){.seq = i}, i == 0 ? 5000000000 : 7, 0);
+		tev_calls_add(
+			&calls, &(struct tev_call){.seq = i}, i == 0 ? 5000000000 : 7, PM_NONE);
 	assert_int_equal(tev_call_dur(&calls, 0), 5000000000);
 	assert_int_equal(tev_call_add_below(&calls, 0, 4999999999), 0);
 	assert_int_equal(tev_call_below(&calls, 0), 4999999999);
@@ -117,7 +118,7 @@ static void test_more_overlapping_calls_than_lanes_are_told(void **state)
 	struct pm_text out = {NULL};
 	assert_non_null(order);
 	for (uint32_t i = 0; i < PM_LIMIT_LANES + 2; i++) {
-		tev_calls_add(&calls, &(struct tev_call){.ts = i, .seq = i}, 1000000, 0);
+		tev_calls_add(&calls, &(struct tev_call){.ts = i, .seq = i}, 1000000, PM_NONE);
 		order[i] = i;
 	}
 	assert_int_equal(tev_nest(&calls, order, PM_LIMIT_LANES + 2, 0, put_place, &out), 0);
