@@ -96,7 +96,16 @@ static bool ends_with_colon(struct pm_bytes b)
 
 /* ---- the line of a sample ---- */
 
-/* COMM  PID/TID [CPU] TIME: PERIOD EVENT: REST, of which only COMM, a number and EVENT must be. */
+/* `-F misc`: the mode that was sampled and the kind of the record, `K`, `Uh`, `Sp`. */
+static bool is_misc(struct pm_bytes word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!memchr("KHUGgEMFSp", word.p[i], 10))
+			return false;
+	return word.len > 0;
+}
+
+/* PID/TID [CPU] MISC TIME: PERIOD EVENT: REST, of which only a number and EVENT must be. */
 static bool head_from(struct pm_bytes rest, struct perf_head *h)
 {
 	struct pm_bytes word = take_word(&rest);
@@ -114,6 +123,8 @@ static bool head_from(struct pm_bytes rest, struct perf_head *h)
 	if (word.len > 2 && word.p[0] == '[' && word.p[word.len - 1] == ']' &&
 		number((struct pm_bytes){word.p + 1, word.len - 2}, &n))
 		word = take_word(&rest);
+	if (is_misc(word))
+		word = take_word(&rest);
 	if (ends_with_colon(word) && seconds((struct pm_bytes){word.p, word.len - 1}, &h->time_ns))
 		word = take_word(&rest);
 	if (number(word, &h->period)) {
@@ -127,10 +138,16 @@ static bool head_from(struct pm_bytes rest, struct perf_head *h)
 	return true;
 }
 
-/* The name of a thread may have blanks and digits: the first number that fits is its id. */
+/*
+ * The name of a thread may have blanks and digits: the first number that fits is its id. It may not
+ * be there (-F pid,tid,time,event): its place is taken for an id where a thread of a process, or a
+ * time, cannot be meant otherwise.
+ */
 bool perf_head_read(struct pm_bytes line, struct perf_head *ret)
 {
 	struct pm_bytes all = trimmed(line), rest = all;
+	if (head_from(rest, ret) && (ret->has_pid || ret->time_ns != PM_NO_TIME))
+		return true;
 	take_word(&rest);
 	while (rest.len > 0) {
 		struct pm_bytes next = skip_blanks(rest);
@@ -234,6 +251,36 @@ static bool read_frame(struct pm_bytes line, struct frame *f)
 	return true;
 }
 
+/* Cuts off what stands before a frame behind the event: an address, `|OP LOAD|…|`, a weight. */
+static struct pm_bytes without_fields(struct pm_bytes rest)
+{
+	enum { FEWEST_DIGITS = 5 }; /* of an address, so that it is no name such as `add` */
+	const uint8_t *bar =
+		memmem(rest.p, rest.len, "|OP ", 4) ? memrchr(rest.p, '|', rest.len) : NULL;
+	uint64_t n;
+	if (bar)
+		rest = (struct pm_bytes){bar + 1, rest.len - (size_t)(bar + 1 - rest.p)};
+	for (;;) {
+		struct pm_bytes after = rest, field = take_word(&after), frame = after;
+		struct pm_bytes address = take_word(&after), symbol = skip_blanks(after);
+		bool is_field = !is_hex(field, &n) ? bar != NULL
+						   : address.len >= FEWEST_DIGITS &&
+				is_hex(address, &n) && symbol.len > 0 && symbol.p[0] != '(';
+		if (!is_field || frame.len == 0)
+			return rest;
+		rest = frame;
+	}
+}
+
+/* `[kernel.kallsyms][ffffffff817554ea]`: in place of a source line that is not known. */
+static bool is_no_place(struct pm_bytes b)
+{
+	const uint8_t *open = b.len > 2 && b.p[b.len - 1] == ']' ? memrchr(b.p, '[', b.len) : NULL;
+	uint64_t address;
+	return open &&
+		is_hex((struct pm_bytes){open + 1, b.len - (size_t)(open + 2 - b.p)}, &address);
+}
+
 /* `  FILE:LINE` below a frame, perhaps with `(inlined)`. */
 static bool read_place(struct pm_bytes line, struct frame *f)
 {
@@ -243,13 +290,17 @@ static bool read_place(struct pm_bytes line, struct frame *f)
 	bool is_inlined = b.len > n && pm_ends_with(b, inlined);
 	uint64_t number_of;
 	b.len -= is_inlined ? n : 0;
+	if (is_no_place(b)) {
+		f->inlined |= is_inlined;
+		return true;
+	}
 	const uint8_t *colon = b.p && b.len ? memrchr(b.p, ':', b.len) : NULL;
-	if (!colon || colon == b.p ||
+	if (!colon ||
 		!number((struct pm_bytes){colon + 1, b.len - (size_t)(colon + 1 - b.p)},
 			&number_of))
 		return false;
 	f->inlined |= is_inlined;
-	if (number_of > 0 && number_of <= UINT32_MAX) {
+	if (colon > b.p && number_of > 0 && number_of <= UINT32_MAX) {
 		f->line = (uint32_t)number_of;
 		f->file = (struct pm_bytes){b.p, (size_t)(colon - b.p)};
 	}
@@ -275,7 +326,8 @@ struct script {
 	size_t n_frames, frames_room;
 	struct perf_head head;
 	struct pm_bytes comm;
-	bool is_open; /* a sample has begun */
+	bool is_open;    /* a sample has begun */
+	bool is_on_head; /* its only frame stood behind the event */
 	uint64_t n_samples, n_odd;
 };
 
@@ -449,11 +501,14 @@ static void begin_sample(struct script *s, const struct perf_head *h)
 	s->head.event = pm_arena_copy(&s->stack, h->event);
 	s->comm = pm_arena_copy(&s->stack, h->comm);
 	s->n_frames = 0;
+	s->is_on_head = false;
 	s->is_open = s->head.event.p && s->comm.p;
 	if (!s->is_open)
 		pm_rec_fail(s->r, -ENOMEM, PM_NO_OFFSET, "no memory for a sample");
-	if (h->rest.len > 0 && read_frame(h->rest, &f))
+	if (h->rest.len > 0 && read_frame(without_fields(h->rest), &f)) {
 		add_frame(s, &f);
+		s->is_on_head = true;
+	}
 }
 
 /* ---- lines ---- */
@@ -491,6 +546,9 @@ static void take_line(struct script *s, const struct pm_textlines *lines, struct
 	}
 	bool is_frame = s->is_open && read_frame(line, &f);
 	if (is_frame && (is_blank(line.p[0]) || f.has_module)) {
+		/* With frames below, it was an address or a weight that stood there. */
+		s->n_frames -= s->is_on_head;
+		s->is_on_head = false;
 		add_frame(s, &f);
 		return;
 	}
