@@ -28,6 +28,13 @@ int pmfs_categories(struct pmfs_model *m, const uint8_t **ret, struct pm_error *
 /* The text in the column `category`: idle, mpi … or empty. */
 struct pm_bytes pmfs_category_name(enum pmfs_category category);
 
+/* Is it time in which a thread waits, or may do so? */
+static inline bool pmfs_is_waiting(enum pmfs_category category)
+{
+	return category == PMFS_MPI || category == PMFS_OPENMP || category == PMFS_THREAD ||
+		category == PMFS_IDLE;
+}
+
 /* The category of a trace row: idle if nothing is running, empty for an unknown context. */
 static inline enum pmfs_category pmfs_category_of(
 	const uint8_t *categories, uint32_t context, uint64_t number)

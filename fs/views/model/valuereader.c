@@ -1,4 +1,4 @@
-/* The sequences of values that a profile has, read in one way. */
+/* The sequences of values and samples that a profile has, read in one way. */
 #include "fs/views/model/valuereader.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
 }
 
 /* Values of one context come one after the other. */
-int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
-	int (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
+int pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t thread,
+	void (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
 	struct pm_error *err)
 {
 	const struct pmfs_columns *c;
@@ -54,15 +54,15 @@ int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
 	int r = pmfs_model_columns(m, &c, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
+	pm_number *cells = pmfs_cells_new(a, c->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
 	do {
 		r = pmfs_values_peek(&values, &v, err);
 		if (r <= 0 || v->context != number) {
-			if (r >= 0 && context != PM_NONE && each(self, context, cells) < 0)
-				r = pmfs_no_memory(err);
+			if (r >= 0 && context != PM_NONE)
+				each(self, context, cells);
 			for (uint32_t i = 0; i < c->n; i++)
 				cells[i] = NAN;
 			number = r > 0 ? v->context : PM_NO_TIME;
@@ -73,6 +73,18 @@ int pmfs_values_by_context(struct pmfs_model *m, uint32_t thread,
 			pmfs_add(&cells[column], pmfs_value_number(v));
 		pmfs_values_step(&values);
 	} while (r > 0);
-	free(cells);
+	pm_arena_free(a, cells);
 	return r;
+}
+
+int pmfs_samples_fetch(struct pmfs_samples *s, struct pm_error *err)
+{
+	size_t room = sizeof(s->batch) / sizeof(s->batch[0]);
+	int64_t n = pm_work_cancelled()
+		? pmfs_no_memory(err)
+		: s->profile->ops->samples(s->profile, s->thread, s->at, s->batch, room, err);
+	s->i = 0;
+	s->n = n > 0 ? (uint32_t)n : 0;
+	s->at += s->n;
+	return n < 0 ? (int)n : n > 0;
 }

@@ -1,7 +1,6 @@
 #include "fs/views/sums/efficiency.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/quantity.h"
@@ -107,64 +106,47 @@ static void add_thread(struct adding *a, uint32_t thread, struct pmfs_efficiency
 
 /* ---- all of them ---- */
 
-static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_error *err)
+static void build_efficiency(struct pm_arena *arena, void *m, void *p, struct pm_error *err)
 {
+	struct pmfs_efficiency *ret = p;
+	struct adding a = {.unit_ns = 0};
+	uint64_t origin, duration;
 	double outside = 0;
-	int r = 0;
-	for (uint32_t i = 0; i < a->peers->n_ranks; i++)
-		a->outside[i] = NAN;
-	for (uint32_t i = 0; r == 0 && i < a->threads->n; i++) {
+	int applies = pmfs_efficiency_applies(m, err);
+	pm_build_check(arena, applies);
+	if (applies == 0)
+		return;
+	pm_build_check(arena, pm_profile_span(pmfs_model_profile(m), &origin, &duration, err));
+	pm_build_check(arena, pmfs_model_threads(m, &a.threads, err));
+	pm_build_check(arena, pmfs_peers(m, &a.peers, err));
+	pm_build_check(arena, pmfs_thread_categories_start(arena, &a.costs, m, err));
+	size_t n_ranks = a.peers->n_ranks;
+	a.unit_ns = time_unit(a.costs.columns, &a.time);
+	a.main = pm_arena_array(arena, n_ranks + 1, sizeof(*a.main));
+	a.outside = pm_arena_array(arena, n_ranks + 1, sizeof(*a.outside));
+	ret->duration_ns = (double)duration;
+	for (uint32_t i = 0; i < n_ranks; i++)
+		a.outside[i] = NAN;
+	for (uint32_t i = 0; i < a.threads->n; i++) {
 		struct pm_error why = {.offset = PM_NO_OFFSET};
-		if (a->threads->threads[i].is_lane)
+		if (a.threads->threads[i].is_lane)
 			continue;
-		r = pmfs_thread_categories_read(&a->costs, i, &why);
+		int r = pmfs_thread_categories_read(&a.costs, i, &why);
 		if (r == 0)
-			add_thread(a, i, ret);
-		r = pmfs_unless_unreadable(r, &why, err); /* damage.csv says so */
+			add_thread(&a, i, ret);
+		pm_build_check(arena, pmfs_unless_unreadable(r, &why, err)); /* damage.csv says */
 	}
-	for (uint32_t i = 0; r == 0 && i < a->peers->n_ranks; i++) {
-		ret->ranks += !isnan(a->outside[i]);
-		outside += isnan(a->outside[i]) ? 0 : a->outside[i];
+	for (uint32_t i = 0; i < n_ranks; i++) {
+		ret->ranks += !isnan(a.outside[i]);
+		outside += isnan(a.outside[i]) ? 0 : a.outside[i];
 	}
 	ret->outside_ns = ret->ranks > 0 ? outside / ret->ranks : 0;
-	return r;
-}
-
-static int efficiency_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct pmfs_efficiency *ret = part;
-	struct adding a = {.unit_ns = 0};
-	const struct pm_profile *p = pmfs_model_profile(owner);
-	uint64_t origin, duration;
-	int r = pmfs_efficiency_applies(owner, err);
-	if (r <= 0 || (r = pm_profile_span(p, &origin, &duration, err)) < 0 ||
-		(r = pmfs_model_threads(owner, &a.threads, err)) < 0 ||
-		(r = pmfs_peers(owner, &a.peers, err)) < 0)
-		return r;
-	ret->duration_ns = (double)duration;
-	a.main = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.main));
-	a.outside = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.outside));
-	r = a.main && a.outside ? pmfs_thread_categories_start(&a.costs, owner, err)
-				: pmfs_no_memory(err);
-	if (r == 0) {
-		a.unit_ns = time_unit(a.costs.columns, &a.time);
-		r = add_threads(&a, ret, err);
-	}
-	pmfs_thread_categories_done(&a.costs);
-	free(a.main);
-	free(a.outside);
-	return r;
-}
-
-static void efficiency_done(void *part)
-{
-	(void)part;
 }
 
 int pmfs_efficiency(struct pmfs_model *m, const struct pmfs_efficiency **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct pmfs_efficiency), efficiency_fill,
-		efficiency_done, .what = "the efficiency"};
+	static const struct pm_part_type type = {sizeof(struct pmfs_efficiency),
+		.what = "the efficiency", .build = build_efficiency};
 	return pmfs_model_part(m, PMFS_PART_EFFICIENCY, &type, ret, err);
 }
 

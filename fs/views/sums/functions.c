@@ -399,7 +399,7 @@ void pmfs_flat_profile_free(struct pmfs_flat_profile *f)
 }
 
 /* Adds a context's cells to the rows of its functions. */
-static int add_context(void *self, uint32_t context, const pm_number *cells)
+static void add_context(void *self, uint32_t context, const pm_number *cells)
 {
 	struct pmfs_flat_profile *t = self;
 	const struct pmfs_functions *f = t->functions;
@@ -407,10 +407,9 @@ static int add_context(void *self, uint32_t context, const pm_number *cells)
 	share.row = f->row[share.row];
 	share.above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
 	if (share.row == PM_NONE)
-		return 0;
+		return;
 	t->contexts[share.row] += pmfs_is_call(f->identity, context);
 	pmfs_share_costs(f->columns, t->cells, NULL, &share, cells);
-	return 0;
 }
 
 /* Removes functions without costs on the thread; keeps the order of the others. */
@@ -439,7 +438,7 @@ int pmfs_thread_functions(
 	t->functions = f;
 	t->contexts = calloc((size_t)f->n + 1, sizeof(*t->contexts));
 	t->cells = pmfs_cells_new(NULL, (size_t)f->n * f->columns->n);
-	r = t->contexts && t->cells ? pmfs_values_by_context(m, thread, add_context, t, err)
+	r = t->contexts && t->cells ? pmfs_values_by_context(NULL, m, thread, add_context, t, err)
 				    : pmfs_no_memory(err);
 	if (r == 0 && order_rows(t) < 0)
 		r = pmfs_no_memory(err);

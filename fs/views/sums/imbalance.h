@@ -1,10 +1,13 @@
-/* The distribution of costs over threads: of contexts, one or all at once, and of functions. */
+/*
+ * The distribution of costs, and of work, over threads: of contexts, one or all at once, and of
+ * functions.
+ */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 
+#include "fs/views/model/categories.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/peers.h"
-#include "fs/views/sums/work.h"
 
 /* One that is not kept in a table: where few contexts have a value of a column. */
 struct pmfs_lone_spread {
@@ -44,6 +47,28 @@ void pmfs_imbalance_free(struct pmfs_imbalance *s);
 
 /* Fills `spreads` for a context (by index): 1, 0 if no thread has a value, or a negative errno. */
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err);
+
+/*
+ * ---- work and waiting ----
+ *
+ * The inclusive cost of a context contains the waiting below it, which is long where a thread has
+ * little to do, and so hides who works most. Its work is the primary quantity below it without the
+ * cost of contexts that wait (pmfs_is_waiting); of these, the whole cost is considered.
+ */
+
+/* How unevenly work is spread over the peers, or waiting. */
+struct pmfs_work {
+	uint32_t threads, peers; /* with a value of the leading column; that are compared */
+	uint32_t slowest;        /* index of a thread; of equals, the lowest */
+	uint32_t slowest_rank;   /* index in struct pmfs_peers, or PM_NONE */
+	double mean, max, rank_lost;
+};
+
+/*
+ * By context; owned by the model. The first call reads the values of all threads. Threads that
+ * cannot be read have none.
+ */
+int pmfs_works(struct pmfs_model *m, const struct pmfs_work **ret, struct pm_error *err);
 
 /* ---- the distribution of functions' costs over threads ---- */
 

@@ -1,11 +1,8 @@
 #include "fs/views/sums/peers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/arena.h"
 #include "formats/common/map.h"
-#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/threads.h"
 
@@ -14,17 +11,6 @@
  * ranks, and a number says nothing about what a thread does.
  */
 enum { MOST_KINDS = 1024, BETWEEN_QUESTIONS = 1024 /* threads */ };
-
-struct peers_part {
-	struct pmfs_peers peers;
-	struct pm_arena arena;
-};
-
-static void peers_done(void *p)
-{
-	struct peers_part *part = p;
-	pm_arena_done(&part->arena);
-}
 
 /* The thread's value of a key: its rank; PM_NO_TIME if there is none. */
 static uint64_t rank_of(const struct pm_threads *threads, const struct pm_thread *thread)
@@ -48,36 +34,28 @@ static void add_kind(
 }
 
 /* Numbers ranks and kinds in the order of their first threads. */
-static int number_threads(struct peers_part *part, const struct pm_threads *threads, uint32_t *rank,
-	uint32_t *kind, uint64_t *number_of)
+static void number_threads(struct pm_arena *scratch, struct pmfs_peers *peers,
+	const struct pm_threads *threads, uint32_t *rank, uint32_t *kind, uint64_t *number_of)
 {
-	struct pm_map ranks = {.n = 0};
-	struct pm_strtab kinds = {.arena = &part->arena};
-	struct pm_text text = {.p = NULL};
-	bool is_new, good = true;
-	for (uint32_t i = 0; good && i < threads->n; i++) {
+	struct pm_map ranks = {.arena = scratch};
+	struct pm_strtab kinds = pm_strtab_in(scratch);
+	struct pm_text text = {.arena = scratch};
+	bool is_new;
+	for (uint32_t i = 0; i < threads->n; i++) {
 		uint64_t number = rank_of(threads, &threads->threads[i]);
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			good = false;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(scratch);
 		rank[i] = kind[i] = PM_NONE;
 		if (number == PM_NO_TIME || threads->threads[i].is_lane)
 			continue;
-		uint32_t *index = pm_map_put(&ranks, number, part->peers.n_ranks, &is_new);
+		rank[i] = *pm_map_put(&ranks, number, peers->n_ranks, &is_new);
+		number_of[rank[i]] = number;
+		peers->n_ranks += is_new;
 		pm_text_clear(&text);
 		add_kind(&text, threads, &threads->threads[i]);
 		kind[i] = pm_strtab_add(&kinds, pm_text_view(&text));
-		good = index && kind[i] != PM_NONE && !text.failed;
-		if (!good)
-			break;
-		rank[i] = *index;
-		number_of[*index] = number;
-		part->peers.n_ranks += is_new;
 	}
-	part->peers.n_kinds = kinds.n;
-	pm_text_done(&text);
-	pm_strtab_done(&kinds);
-	pm_map_done(&ranks);
-	return good ? 0 : -ENOMEM;
+	peers->n_kinds = kinds.n;
 }
 
 /* Lists `n` threads by a number below n_groups that each of them has, or PM_NONE. */
@@ -97,28 +75,25 @@ static void list_by(const uint32_t *number, const bool *left_out, uint32_t n, ui
 	first[0] = 0;
 }
 
-static int peers_fill(void *owner, void *p, struct pm_error *err)
+static void build_peers(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
-	struct peers_part *part = p;
-	struct pmfs_peers *peers = &part->peers;
+	struct pmfs_peers *peers = p;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	const struct pmfs_empty_threads *empty;
 	const struct pm_threads *threads;
-	int r = pmfs_model_threads(owner, &threads, err);
-	if (r < 0 || (r = pmfs_empty_threads(owner, &empty, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_model_threads(m, &threads, err));
+	pm_build_check(a, pmfs_empty_threads(m, &empty, err));
 	size_t n = threads->n + (size_t)1, size = sizeof(uint32_t);
-	uint32_t *rank = pm_arena_array(&part->arena, n, size);
-	uint32_t *kind = pm_arena_array(&part->arena, n, size);
-	uint64_t *number_of = pm_arena_array(&part->arena, n, sizeof(*number_of));
-	uint32_t *by_rank = pm_arena_array(&part->arena, n, size);
-	uint32_t *of_kind = pm_arena_array(&part->arena, n, size);
-	uint32_t *first = pm_arena_array(&part->arena, n + 1, size);
-	uint32_t *n_of = pm_arena_array(&part->arena, n, size);
-	uint32_t *ranks_of = pm_arena_array(&part->arena, n, size);
-	uint32_t *last = pm_arena_array(&part->arena, n, size); /* by rank: the last kind on it */
-	if (!rank || !kind || !number_of || !by_rank || !of_kind || !first || !n_of || !ranks_of ||
-		!last || number_threads(part, threads, rank, kind, number_of) < 0)
-		return pmfs_no_memory(err);
+	uint32_t *rank = pm_arena_array(a, n, size);
+	uint32_t *kind = pm_arena_array(a, n, size);
+	uint64_t *number_of = pm_arena_array(a, n, sizeof(*number_of));
+	uint32_t *by_rank = pm_arena_array(a, n, size);
+	uint32_t *of_kind = pm_arena_array(a, n, size);
+	uint32_t *first = pm_arena_array(a, n + 1, size);
+	uint32_t *n_of = pm_arena_array(a, n, size);
+	uint32_t *ranks_of = pm_arena_array(a, n, size);
+	uint32_t *last = pm_arena_array(scratch, n, size); /* by rank: the last kind on it */
+	number_threads(scratch, peers, threads, rank, kind, number_of);
 	*peers = (struct pmfs_peers){threads->n - threads->n_lanes, threads->threads,
 		peers->n_ranks, rank, number_of, by_rank, 0, peers->n_kinds, kind, n_of, of_kind,
 		first, ranks_of};
@@ -139,13 +114,13 @@ static int peers_fill(void *owner, void *p, struct pm_error *err)
 	}
 	if (peers->n_ranks > 1 && peers->n_kinds <= MOST_KINDS)
 		peers->n_words = (peers->n_kinds + 63) / 64;
-	return 0;
+	pm_arena_done(scratch);
 }
 
 int pmfs_peers(struct pmfs_model *m, const struct pmfs_peers **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct peers_part), peers_fill, peers_done, .what = "the peers of threads"};
+		sizeof(struct pmfs_peers), .what = "the peers of threads", .build = build_peers};
 	struct pmfs_model *whole;
 	int r = pmfs_model_whole(m, &whole, err);
 	if (r < 0)

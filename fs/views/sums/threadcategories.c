@@ -1,15 +1,14 @@
 #include "fs/views/sums/threadcategories.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/sums/groups.h"
 
-int pmfs_thread_categories_start(
-	struct pmfs_thread_categories *t, struct pmfs_model *m, struct pm_error *err)
+int pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
+	struct pmfs_model *m, struct pm_error *err)
 {
 	uint32_t until[PMFS_N_CATEGORIES] = {0};
 	t->model = m;
@@ -18,8 +17,8 @@ int pmfs_thread_categories_start(
 		(r = pmfs_identity(m, &t->identity, err)) < 0 ||
 		(r = pmfs_categories(m, &t->of, err)) < 0)
 		return r;
-	t->outer = malloc((size_t)t->tree->n_contexts + 1);
-	t->cells = pmfs_cells_new(NULL, PMFS_N_CATEGORIES * (size_t)t->columns->n);
+	t->outer = pm_arena_array(a, (size_t)t->tree->n_contexts + 1, sizeof(*t->outer));
+	t->cells = pmfs_cells_new(a, PMFS_N_CATEGORIES * (size_t)t->columns->n);
 	if (!t->outer || !t->cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < t->tree->n_contexts; i++) {
@@ -30,7 +29,7 @@ int pmfs_thread_categories_start(
 	return 0;
 }
 
-static int add_context(void *self, uint32_t context, const pm_number *cells)
+static void add_context(void *self, uint32_t context, const pm_number *cells)
 {
 	struct pmfs_thread_categories *t = self;
 	uint32_t own = t->columns->first_excl, parent = t->tree->parent[context];
@@ -42,7 +41,6 @@ static int add_context(void *self, uint32_t context, const pm_number *cells)
 	if (pm_tree_number(t->tree, context) == 0 && own != PM_NONE && !isnan(cells[own]))
 		t->nothing = cells[own];
 	pmfs_share_costs(t->columns, t->cells, NULL, &share, cells);
-	return 0;
 }
 
 int pmfs_thread_categories_read(
@@ -51,11 +49,5 @@ int pmfs_thread_categories_read(
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES * t->columns->n; i++)
 		t->cells[i] = NAN;
 	t->nothing = 0;
-	return pmfs_values_by_context(t->model, thread, add_context, t, err);
-}
-
-void pmfs_thread_categories_done(struct pmfs_thread_categories *t)
-{
-	free(t->outer);
-	free(t->cells);
+	return pmfs_values_by_context(NULL, t->model, thread, add_context, t, err);
 }

@@ -5,7 +5,7 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
 
-/* For one reader. Zeroed before; to be done() whatever start() returned. */
+/* For one reader. */
 struct pmfs_thread_categories {
 	struct pmfs_model *model;
 	const struct pmfs_columns *columns;
@@ -17,13 +17,12 @@ struct pmfs_thread_categories {
 	double nothing;    /* of its primary quantity: in context 0, in which nothing runs */
 };
 
-int pmfs_thread_categories_start(
-	struct pmfs_thread_categories *t, struct pmfs_model *m, struct pm_error *err);
+/* `a` has its memory, and may be in a build. */
+int pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
+	struct pmfs_model *m, struct pm_error *err);
 
 /* Reads all values of the thread. */
 int pmfs_thread_categories_read(
 	struct pmfs_thread_categories *t, uint32_t thread, struct pm_error *err);
-
-void pmfs_thread_categories_done(struct pmfs_thread_categories *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* Totals of threads: summed on first need for each thread, and kept. */
 #include "fs/views/sums/threads.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,15 +22,6 @@ struct totals_part {
 	pm_number *cells;     /* columns->n a thread */
 };
 
-static void totals_done(void *p)
-{
-	struct totals_part *part = p;
-	pthread_mutex_destroy(&part->lock);
-	free(part->roles);
-	free(part->known);
-	free(part->cells);
-}
-
 /* Roles that count toward the thread's total at this context; every cost counts once. */
 static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
 {
@@ -42,28 +34,26 @@ static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
 	return roles;
 }
 
-static int totals_fill(void *owner, void *p, struct pm_error *err)
+static void end_lock(void *lock)
 {
-	struct pmfs_model *m = owner;
+	pthread_mutex_destroy(lock);
+}
+
+static void build_totals(struct pm_arena *a, void *m, void *p, struct pm_error *err)
+{
 	struct totals_part *part = p;
 	const struct pm_threads *threads;
-	const struct pmfs_columns *columns;
-	const struct pm_tree *tree;
 	pthread_mutex_init(&part->lock, NULL);
-	int r = pmfs_model_threads(m, &threads, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
-		(r = pmfs_model_tree(m, &tree, err)) < 0)
-		return r;
-	part->known = calloc((size_t)threads->n + 1, sizeof(*part->known));
-	part->cells = calloc((size_t)threads->n * columns->n + 1, sizeof(*part->cells));
-	part->roles = malloc((size_t)tree->n_contexts + 1);
-	if (!part->known || !part->cells || !part->roles)
-		return pmfs_no_memory(err);
-	part->tree = tree;
-	part->columns = columns;
-	for (uint32_t i = 0; i < tree->n_contexts; i++)
-		part->roles[i] = roles_of(tree, i);
-	return 0;
+	pm_arena_owns(a, end_lock, &part->lock);
+	pm_build_check(a, pmfs_model_threads(m, &threads, err));
+	pm_build_check(a, pmfs_model_columns(m, &part->columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &part->tree, err));
+	size_t n = threads->n, n_contexts = part->tree->n_contexts;
+	part->known = pm_arena_array(a, n + 1, sizeof(*part->known));
+	part->cells = pm_arena_array(a, n * part->columns->n + 1, sizeof(*part->cells));
+	part->roles = pm_arena_array(a, n_contexts + 1, sizeof(*part->roles));
+	for (uint32_t i = 0; i < n_contexts; i++)
+		part->roles[i] = roles_of(part->tree, i);
 }
 
 /* Where the inclusive costs of top-level contexts overlap, they are not the thread's total. */
@@ -142,8 +132,8 @@ int pmfs_thread_stored(
 int pmfs_thread_totals(
 	struct pmfs_model *m, uint32_t thread, pm_number *cells, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct totals_part), totals_fill,
-		totals_done, .what = "the totals of threads"};
+	static const struct pm_part_type type = {
+		sizeof(struct totals_part), .what = "the totals of threads", .build = build_totals};
 	struct totals_part *part;
 	int r = pmfs_model_part(m, PMFS_PART_THREAD_TOTALS, &type, &part, err);
 	if (r < 0)
@@ -172,33 +162,60 @@ enum { MOST_AHEAD = 8 };
 
 struct run {
 	const struct pmfs_all_threads *all;
+	struct pm_arena *a;
 	pthread_mutex_t lock; /* of err */
 	struct pm_error *err;
 };
 
+/* A thread that is read, or a result that is taken. */
+struct one {
+	const struct pmfs_all_threads *all;
+	uint32_t i;
+	void *result;
+	struct pm_error why;
+};
+
+static void make_one(void *context)
+{
+	struct one *one = context;
+	one->all->make(one->result, one->all->self, one->i, one->result, &one->why);
+}
+
 static int run_make(void *context, uint32_t i, void *result)
 {
 	struct run *run = context;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = run->all->make(run->all->self, i, result, &why);
+	struct one one = {run->all, i, result, {.offset = PM_NO_OFFSET}};
+	int r = pm_build(result, make_one, &one);
 	if (pmfs_is_unreadable(r)) {
-		run->all->drop(result);
+		pm_arena_done(result);
 		memset(result, 0, run->all->size);
 		return 0;
 	}
 	if (r < 0) {
 		pthread_mutex_lock(&run->lock);
-		pm_error_set(
-			run->err, r, why.file, why.offset, "%s", why.code ? why.text : "no memory");
+		pm_error_set(run->err, r, one.why.file, one.why.offset, "%s",
+			one.why.code ? one.why.text : "no memory");
 		pthread_mutex_unlock(&run->lock);
 	}
 	return r;
 }
 
+static void take_one(void *context)
+{
+	struct one *one = context;
+	one->all->take(one->all->self, one->i, one->result);
+}
+
+/* An attempt of its own, for the pipeline holds threads. */
 static int run_take(void *context, uint32_t i, void *result)
 {
 	const struct run *run = context;
-	return run->all->take(run->all->self, i, result);
+	return pm_build(run->a, take_one, &(struct one){.all = run->all, .i = i, .result = result});
+}
+
+static void run_drop(void *result)
+{
+	pm_arena_done(result);
 }
 
 static uint64_t run_weigh(void *context, uint32_t i)
@@ -208,20 +225,19 @@ static uint64_t run_weigh(void *context, uint32_t i)
 	return 1;
 }
 
-int pmfs_read_all_threads(const struct pmfs_all_threads *all, struct pm_error *err)
+void pmfs_read_all_threads(
+	struct pm_arena *a, const struct pmfs_all_threads *all, struct pm_error *err)
 {
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	struct run run = {all, PTHREAD_MUTEX_INITIALIZER, err ? err : &why};
+	struct run run = {all, a, PTHREAD_MUTEX_INITIALIZER, err};
 	struct pm_pipeline pipeline = {.n = all->n,
 		.size = all->size,
 		.make = run_make,
 		.take = run_take,
-		.drop = all->drop,
+		.drop = run_drop,
 		.weigh = run_weigh,
 		.most = MOST_AHEAD,
 		.context = &run};
-	int r = pm_pipeline_run(&pipeline);
-	return r < 0 && !run.err->code ? pmfs_no_memory(err) : r;
+	pm_build_check(a, pm_pipeline_run(&pipeline));
 }
 
 /* ---- traces ---- */
@@ -258,38 +274,28 @@ int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err)
 
 /* ---- threads without any cost ---- */
 
-struct busy_part {
-	struct pmfs_empty_threads busy;
-	bool *empty;
-};
-
 /* State while threads are examined. */
 struct looking {
+	struct pm_arena *a;
 	struct pmfs_model *model;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
 	bool *empty; /* by thread, until a cost is found */
 };
 
-static void busy_done(void *p)
-{
-	struct busy_part *part = p;
-	free(part->empty);
-}
-
 static bool costs(double value)
 {
 	return !isnan(value) && value != 0;
 }
 
-static int look_at_context(struct looking *l, uint32_t context, struct pm_error *err)
+static int look_at_context(struct looking *l, uint32_t context)
 {
 	struct pmfs_values values;
 	const struct pm_value *v;
 	int r;
 	pmfs_values_start(
 		&values, l->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
-	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+	for (; (r = pmfs_values_peek(&values, &v, NULL)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(l->columns, v->metric, false);
 		double value = pmfs_value_number(v);
 		if (column != PM_NONE && v->thread < l->threads->n && costs(value))
@@ -298,75 +304,50 @@ static int look_at_context(struct looking *l, uint32_t context, struct pm_error 
 	return r;
 }
 
-static int look_at_tops(struct looking *l, struct pm_error *err)
-{
-	const struct pm_tree *tree;
-	int r = pmfs_model_tree(l->model, &tree, err);
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
-		struct pm_error why = {.code = 0};
-		if (pm_is_passing(look_at_context(l, i, &why)))
-			r = pmfs_no_memory(err);
-	}
-	return r;
-}
-
-static bool has_lone_columns(const struct pmfs_columns *c)
-{
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->columns[i].role != PM_ROLE_INCLUSIVE && c->columns[i].pair == PM_NONE)
-			return true;
-	return false;
-}
-
 /* An unreadable thread counts as empty here; damage.csv lists it. */
-static int look_at_totals(struct looking *l, struct pm_error *err)
+static void look_at_totals(struct looking *l)
 {
-	uint32_t n = l->columns->n;
-	pm_number *cells = pmfs_cells_new(NULL, n);
-	int r = cells ? 0 : pmfs_no_memory(err);
-	for (uint32_t t = 0; r == 0 && t < l->threads->n; t++) {
-		struct pm_error why = {.code = 0};
-		int known = pmfs_thread_totals(l->model, t, cells, &why);
+	pm_number *cells = pmfs_cells_new(l->a, l->columns->n);
+	for (uint32_t t = 0; t < l->threads->n; t++) {
+		int known = pmfs_thread_totals(l->model, t, cells, NULL);
 		if (pm_is_passing(known))
-			r = pmfs_no_memory(err);
-		for (uint32_t i = 0; known == 0 && i < n; i++)
+			pm_build_fail(l->a, known);
+		for (uint32_t i = 0; known == 0 && i < l->columns->n; i++)
 			if (costs(cells[i]))
 				l->empty[t] = false;
 	}
-	free(cells);
-	return r;
+	pm_arena_free(l->a, cells);
 }
 
-static int busy_fill(void *owner, void *p, struct pm_error *err)
+static void build_empty(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
-	struct pmfs_model *m = owner;
-	struct busy_part *part = p;
-	struct looking l = {.model = m};
-	int r = pmfs_model_columns(m, &l.columns, err);
-	if (r < 0 || (r = pmfs_model_threads(m, &l.threads, err)) < 0)
-		return r;
-	part->empty = malloc((size_t)l.threads->n + 1);
-	if (!part->empty)
-		return pmfs_no_memory(err);
-	memset(part->empty, true, (size_t)l.threads->n + 1);
-	l.empty = part->empty;
-	r = look_at_tops(&l, err);
-	if (r == 0 && has_lone_columns(l.columns))
-		r = look_at_totals(&l, err);
-	if (r < 0)
-		return r;
+	struct pmfs_empty_threads *ret = p;
+	struct looking l = {.a = a, .model = m};
+	const struct pm_tree *tree;
+	bool lone = false; /* some columns are of a quantity without inclusive costs */
+	pm_build_check(a, pmfs_model_columns(m, &l.columns, err));
+	pm_build_check(a, pmfs_model_threads(m, &l.threads, err));
+	pm_build_check(a, pmfs_model_tree(m, &tree, err));
+	ret->empty = l.empty = pm_arena_array(a, (size_t)l.threads->n + 1, sizeof(*l.empty));
+	memset(l.empty, true, l.threads->n);
+	for (uint32_t i = 0; i < tree->n_contexts; i = tree->end[i])
+		if (pm_is_passing(look_at_context(&l, i)))
+			pm_build_fail(a, -ENOMEM);
+	for (uint32_t i = 0; i < l.columns->n; i++)
+		lone |= l.columns->columns[i].role != PM_ROLE_INCLUSIVE &&
+			l.columns->columns[i].pair == PM_NONE;
+	if (lone)
+		look_at_totals(&l);
 	for (uint32_t t = 0; t < l.threads->n; t++)
-		part->busy.n_empty += part->empty[t] && !l.threads->threads[t].is_lane;
-	part->busy.n_threads = l.threads->n - l.threads->n_lanes;
-	part->busy.empty = part->empty;
-	return 0;
+		ret->n_empty += l.empty[t] && !l.threads->threads[t].is_lane;
+	ret->n_threads = l.threads->n - l.threads->n_lanes;
 }
 
 int pmfs_empty_threads(
 	struct pmfs_model *m, const struct pmfs_empty_threads **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {
-		sizeof(struct busy_part), busy_fill, busy_done, .what = "the empty threads"};
+	static const struct pm_part_type type = {sizeof(struct pmfs_empty_threads),
+		.what = "the empty threads", .build = build_empty};
 	struct pmfs_model *whole;
 	int r = pmfs_model_whole(m, &whole, err);
 	if (r < 0)

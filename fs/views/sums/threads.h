@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_THREADS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_THREADS_H
 
+#include "formats/common/arena.h"
 #include "fs/views/model/model.h"
 
 /*
@@ -62,15 +63,17 @@ static inline int pmfs_unless_unreadable(int r, const struct pm_error *why, stru
  */
 struct pmfs_all_threads {
 	uint32_t n;
-	size_t size; /* of a result */
-	int (*make)(void *self, uint32_t i, void *result, struct pm_error *err);
-	int (*take)(void *self, uint32_t i, void *result); /* 0 or -ENOMEM */
-	void (*drop)(void *result);                        /* frees what a result owns */
+	size_t size; /* of a result, which begins with its arena */
+	/* Builds result i, which is zeroed before, in its arena; called by several threads. */
+	void (*make)(
+		struct pm_arena *a, void *self, uint32_t i, void *result, struct pm_error *err);
+	void (*take)(void *self, uint32_t i, const void *result);
 	void *self;
 };
 
-/* 0, or the first failure. */
-int pmfs_read_all_threads(const struct pmfs_all_threads *all, struct pm_error *err);
+/* In a build of `a`, which `take` is a part of. */
+void pmfs_read_all_threads(
+	struct pm_arena *a, const struct pmfs_all_threads *all, struct pm_error *err);
 
 /*
  * The number of the first of these keys that a thread's identity has, + 1; 0 if it has none. `keys`

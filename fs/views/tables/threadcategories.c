@@ -14,6 +14,7 @@
 #include "fs/views/sums/threads.h"
 
 struct reading {
+	struct pm_arena arena;
 	struct pmfs_thread_categories costs;
 	const struct pm_threads *threads;
 	const struct pmfs_thread_names *names;
@@ -27,7 +28,7 @@ static void rows_done(struct pm_rows *rows)
 {
 	struct reading *r = rows->own;
 	if (r)
-		pmfs_thread_categories_done(&r->costs);
+		pm_arena_done(&r->arena);
 	free(r);
 	rows->own = NULL;
 }
@@ -40,7 +41,7 @@ static int rows_start(struct pm_rows *rows, struct pm_error *err)
 	if (r < 0 || (r = pmfs_model_thread_names(m, &t->names, err)) < 0)
 		return r;
 	t->thread = PM_NONE;
-	return pmfs_thread_categories_start(&t->costs, m, err);
+	return pmfs_thread_categories_start(&t->arena, &t->costs, m, err);
 }
 
 /* A thread that cannot be read has no rows; damage.csv lists it. */

@@ -17,12 +17,12 @@
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/imbalance.h"
 #include "fs/views/sums/iterations.h"
 #include "fs/views/sums/lines.h"
 #include "fs/views/sums/rollups.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/sums/totals.h"
-#include "fs/views/sums/work.h"
 #include "profmount/limits.h"
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
