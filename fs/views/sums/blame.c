@@ -7,12 +7,11 @@
 #include "fs/views/sums/blame.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/shortname.h"
@@ -103,15 +102,16 @@ static uint8_t wait_of(struct pm_bytes name)
 /* What a thread does: waits of that kind, or */
 enum { RUNS = PMFS_N_WAITS, IS_IDLE };
 
-/* By context: the deepest frame that waits decides. The caller frees it. */
-static int find_states(const struct pmfs_identity *id, const uint8_t *categories, uint8_t **ret)
+/* By context: the deepest frame that waits decides. */
+static const uint8_t *find_states(
+	struct pm_arena *a, const struct pmfs_identity *id, const uint8_t *categories)
 {
 	const struct pm_tree *tree = id->tree;
-	uint8_t *of_function = malloc((size_t)id->n + 1);
-	uint8_t *state = malloc((size_t)tree->n_contexts + 1);
-	for (uint32_t i = 0; of_function && i < id->n; i++)
+	uint8_t *of_function = pm_arena_alloc(a, (size_t)id->n + 1);
+	uint8_t *state = pm_arena_alloc(a, (size_t)tree->n_contexts + 1);
+	for (uint32_t i = 0; i < id->n; i++)
 		of_function[i] = wait_of(id->functions[i].name);
-	for (uint32_t i = 0; of_function && state && i < tree->n_contexts; i++) {
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t parent = tree->parent[i];
 		uint8_t own =
 			pmfs_is_call(id, i) ? of_function[pmfs_function_of(id, i)] : PMFS_N_WAITS;
@@ -121,9 +121,7 @@ static int find_states(const struct pmfs_identity *id, const uint8_t *categories
 			: categories[i] == PMFS_IDLE ? IS_IDLE
 						     : RUNS;
 	}
-	free(of_function);
-	*ret = state;
-	return of_function && state ? 0 : -ENOMEM;
+	return state;
 }
 
 /* ---- one thread ---- */
@@ -148,6 +146,7 @@ struct device {
 };
 
 struct sweep {
+	struct pm_arena *a; /* for what is needed while it goes on */
 	const struct pm_profile *p;
 	const struct pm_threads *threads;
 	const struct pmfs_identity *id;
@@ -246,16 +245,16 @@ static void enter(struct sweep *s, struct reader *r, uint8_t state, uint32_t con
 	}
 }
 
-/* The next sample: 1, 0 at the end, or a negative errno. */
-static int next_sample(
-	struct sweep *s, struct reader *r, const struct pm_sample **ret, struct pm_error *err)
+/* The next sample: 1, or 0 at the end. A trace that cannot be read ends there. */
+static int next_sample(struct sweep *s, struct reader *r, const struct pm_sample **ret)
 {
 	if (r->i == r->n) {
-		if (pm_work_cancelled())
-			return pmfs_no_memory(err);
-		int64_t n = s->p->ops->samples(s->p, r->thread, r->at, r->batch, BATCH, err);
+		pm_build_proceed(s->a);
+		int64_t n = s->p->ops->samples(s->p, r->thread, r->at, r->batch, BATCH, NULL);
+		if (pm_is_passing((int)n))
+			pm_build_fail(s->a, -ENOMEM);
 		if (n <= 0)
-			return (int)n;
+			return 0;
 		r->at += (uint64_t)n;
 		r->n = (uint32_t)n;
 		r->i = 0;
@@ -264,23 +263,19 @@ static int next_sample(
 	return 1;
 }
 
-/* The thread does something else now. A trace that cannot be read ends there. */
-static int step(struct sweep *s, struct reader *r, struct pm_error *err)
+/* The thread does something else now. */
+static void step(struct sweep *s, struct reader *r)
 {
-	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pm_sample *sample;
 	leave(s, r);
-	int e = next_sample(s, r, &sample, &why);
-	if (pm_is_passing(e))
-		return pmfs_no_memory(err);
-	if (e <= 0) {
+	if (next_sample(s, r, &sample) == 0) {
 		r->has_ended = true;
 		s->host -= r->has_begun && r->device == 0;
-		return 0;
+		return;
 	}
 	if (sample->time_ns > s->now && sample->time_ns > r->next_ns) {
 		r->next_ns = sample->time_ns; /* nothing is known until then */
-		return 0;
+		return;
 	}
 	if (!r->has_begun)
 		s->host += r->device == 0;
@@ -293,25 +288,20 @@ static int step(struct sweep *s, struct reader *r, struct pm_error *err)
 					     : s->state[context];
 	enter(s, r, state, context);
 	r->i++;
-	return 0;
 }
 
 /* ---- one process ---- */
 
-static int sweep_process(struct sweep *s, struct pm_error *err)
+static void sweep_process(struct sweep *s)
 {
-	int r = 0;
 	memset(s->waits, 0, sizeof(s->waits));
 	memset(s->each, 0, sizeof(s->each));
 	s->runs = s->host = s->working = 0;
 	s->now = 0;
 	s->n_heap = 0;
-	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+	for (uint32_t i = 0; i < s->n; i++) {
 		const struct pm_sample *sample;
-		int e = next_sample(s, &s->readers[i], &sample, NULL);
-		if (pm_is_passing(e))
-			r = pmfs_no_memory(err);
-		if (e <= 0)
+		if (next_sample(s, &s->readers[i], &sample) == 0)
 			continue;
 		s->readers[i].next_ns = sample->time_ns;
 		s->heap[s->n_heap++] = i;
@@ -319,37 +309,34 @@ static int sweep_process(struct sweep *s, struct pm_error *err)
 	for (uint32_t i = s->n_heap / 2; i-- > 0;)
 		sift(s, i);
 	s->now = s->n_heap ? s->readers[s->heap[0]].next_ns : 0;
-	while (r == 0 && s->n_heap > 0) {
+	while (s->n_heap > 0) {
 		struct reader *first = &s->readers[s->heap[0]];
 		pass(s, first->next_ns);
-		r = step(s, first, err);
+		step(s, first);
 		if (first->device > 0 || first->has_ended || s->host <= 1)
 			count_devices(s);
 		if (first->has_ended)
 			s->heap[0] = s->heap[--s->n_heap];
 		sift(s, 0);
 	}
-	return r;
 }
 
-static int add_reader(struct sweep *s, uint32_t thread)
+static void add_reader(struct sweep *s, uint32_t thread)
 {
 	static const char *const devices[] = {"gpudevice", "gpu_device", "gpucontext", NULL};
 	struct reader *r = &s->readers[s->n++];
 	r->thread = thread;
 	if (pm_time_of(s->threads, thread) != PM_TIME_GPUS)
-		return 0;
+		return;
 	uint64_t number = pmfs_thread_key(s->threads, thread, devices);
 	size_t i = 0;
 	while (i < s->n_devices && s->devices[i].number != number)
 		i++;
 	if (i == s->n_devices) {
-		if (pm_list_room(&s->devices, i, &s->room_devices, sizeof(*s->devices)) < 0)
-			return -ENOMEM;
+		pm_list_grow(s->a, &s->devices, i, &s->room_devices, sizeof(*s->devices));
 		s->devices[s->n_devices++] = (struct device){.number = number};
 	}
 	r->device = (uint32_t)i + 1;
-	return 0;
 }
 
 struct member {
@@ -365,39 +352,28 @@ static int by_process(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* The threads that have traces, by process. */
-static int list_members(const struct sweep *s, struct member *ret, size_t *ret_n)
+/* The threads that have traces, process by process. */
+static void sweep_all(struct sweep *s)
 {
-	*ret_n = 0;
-	for (uint32_t i = 0; i < s->threads->n; i++)
+	size_t n_threads = s->threads->n, n = 0;
+	struct member *members = pm_arena_array(s->a, n_threads + 1, sizeof(*members));
+	for (uint32_t i = 0; i < n_threads; i++)
 		if (s->threads->threads[i].has_trace && !s->threads->threads[i].is_lane)
-			ret[(*ret_n)++] = (struct member){pmfs_thread_process(s->threads, i), i};
-	return pm_sort(ret, *ret_n, sizeof(*ret), by_process);
-}
-
-static int sweep_all(struct sweep *s, const struct member *members, size_t n, struct pm_error *err)
-{
-	struct pm_sample *batches = malloc((n + 1) * BATCH * sizeof(*batches));
-	s->readers = malloc((n + 1) * sizeof(*s->readers));
-	s->heap = malloc((n + 1) * sizeof(*s->heap));
-	int r = batches && s->readers && s->heap ? 0 : pmfs_no_memory(err);
-	for (size_t from = 0, to; r == 0 && from < n; from = to) {
+			members[n++] = (struct member){pmfs_thread_process(s->threads, i), i};
+	pm_build_check(s->a, pm_sort(members, n, sizeof(*members), by_process));
+	struct pm_sample *batches = pm_arena_array(s->a, n + 1, BATCH * sizeof(*batches));
+	s->readers = pm_arena_array(s->a, n + 1, sizeof(*s->readers));
+	s->heap = pm_arena_array(s->a, n + 1, sizeof(*s->heap));
+	for (size_t from = 0, to; from < n; from = to) {
 		s->n = 0;
 		s->n_devices = 0;
 		for (to = from; to < n && members[to].process == members[from].process; to++) {
 			s->readers[s->n] = (struct reader){
 				.batch = batches + (to - from) * BATCH, .state = IS_IDLE};
-			if (add_reader(s, members[to].thread) < 0)
-				r = pmfs_no_memory(err);
+			add_reader(s, members[to].thread);
 		}
-		if (r == 0)
-			r = sweep_process(s, err);
+		sweep_process(s);
 	}
-	free(batches);
-	free(s->readers);
-	free(s->heap);
-	free(s->devices);
-	return r;
 }
 
 /* ---- rows ---- */
@@ -407,13 +383,11 @@ struct blame_part {
 	size_t room;
 };
 
-static int add_row(struct blame_part *b, const struct pmfs_blame_row *row)
+static void add_row(struct pm_arena *a, struct blame_part *b, const struct pmfs_blame_row *row)
 {
-	if (pm_list_room(&b->blame.rows, b->blame.n, &b->room, sizeof(*row)) < 0)
-		return -ENOMEM;
+	pm_list_grow(a, &b->blame.rows, b->blame.n, &b->room, sizeof(*row));
 	b->blame.rows[b->blame.n++] = *row;
 	b->blame.whole_ns += row->wait_ns;
-	return 0;
 }
 
 static int by_time(const void *a, const void *b)
@@ -426,13 +400,12 @@ static int by_time(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static int list_rows(const struct sweep *s, struct blame_part *b)
+static void list_rows(struct pm_arena *a, const struct sweep *s, struct blame_part *b)
 {
 	const struct pm_tree *tree = s->id->tree;
 	size_t n = (size_t)s->id->n * PMFS_N_WAITS;
-	struct pmfs_blame_row *of = calloc(n + 1, sizeof(*of));
-	int r = of ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+	struct pmfs_blame_row *of = pm_arena_array(s->a, n + 1, sizeof(*of));
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		for (unsigned k = 0; k < PMFS_N_WAITS; k++) {
 			const double *at = &s->charged[(size_t)i * PMFS_N_WAITS + k];
 			uint32_t function = pmfs_function_of(s->id, i);
@@ -446,57 +419,38 @@ static int list_rows(const struct sweep *s, struct blame_part *b)
 			row->waiting = (enum pmfs_wait)k;
 			row->wait_ns += *at;
 		}
-	for (size_t i = 0; r == 0 && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (of[i].wait_ns > 0)
-			r = add_row(b, &of[i]);
-	for (unsigned k = 0; k < PMFS_N_WAITS && r == 0; k++)
+			add_row(a, b, &of[i]);
+	for (unsigned k = 0; k < PMFS_N_WAITS; k++)
 		if (s->alone[k] > 0)
-			r = add_row(b,
+			add_row(a, b,
 				&(struct pmfs_blame_row){
 					PM_NONE, PM_NONE, (enum pmfs_wait)k, s->alone[k]});
-	free(of);
-	return r < 0 ? r : pm_sort(b->blame.rows, b->blame.n, sizeof(*b->blame.rows), by_time);
+	pm_build_check(a, pm_sort(b->blame.rows, b->blame.n, sizeof(*b->blame.rows), by_time));
 }
 
-static void blame_done(void *part)
+static void build_blame(struct pm_arena *a, void *m, void *part, struct pm_error *err)
 {
 	struct blame_part *b = part;
-	free(b->blame.rows);
-}
-
-static int blame_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct blame_part *b = part;
-	struct sweep s = {.p = pmfs_model_profile(m)};
+	struct sweep s = {.a = pm_arena_scratch(a), .p = pmfs_model_profile(m)};
 	const uint8_t *categories;
-	uint8_t *state = NULL;
-	size_t n = 0;
-	int r = pmfs_identity(m, &s.id, err);
-	if (r < 0 || (r = pmfs_categories(m, &categories, err)) < 0 ||
-		(r = pmfs_model_threads(m, &s.threads, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_identity(m, &s.id, err));
+	pm_build_check(a, pmfs_categories(m, &categories, err));
+	pm_build_check(a, pmfs_model_threads(m, &s.threads, err));
 	b->blame.identity = s.id;
-	struct member *members = malloc(((size_t)s.threads->n + 1) * sizeof(*members));
-	s.charged = calloc(((size_t)s.id->tree->n_contexts + 1) * PMFS_N_WAITS, sizeof(*s.charged));
-	if (!members || !s.charged || find_states(s.id, categories, &state) < 0 ||
-		list_members(&s, members, &n) < 0)
-		r = pmfs_no_memory(err);
-	s.state = state;
-	if (r == 0)
-		r = sweep_all(&s, members, n, err);
-	if (r == 0 && list_rows(&s, b) < 0)
-		r = pmfs_no_memory(err);
-	free(members);
-	free(s.charged);
-	free(state);
-	return r;
+	s.charged = pm_arena_array(
+		s.a, (size_t)s.id->tree->n_contexts + 1, PMFS_N_WAITS * sizeof(*s.charged));
+	s.state = find_states(s.a, s.id, categories);
+	sweep_all(&s);
+	list_rows(a, &s, b);
+	pm_arena_done(s.a);
 }
 
 int pmfs_blame(struct pmfs_model *m, const struct pmfs_blame **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct blame_part), blame_fill, blame_done, .what = "who holds up whom"};
+		sizeof(struct blame_part), .what = "who holds up whom", .build = build_blame};
 	return pmfs_model_part(m, PMFS_PART_BLAME, &type, ret, err);
 }
 

@@ -7,17 +7,16 @@
 #include "fs/views/sums/gpu.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/valuereader.h"
 
 /* Names of metrics: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
 static const struct {
@@ -61,11 +60,14 @@ static const struct {
 	{"memset", "memset"},
 };
 
-static void gpu_done(void *p)
-{
-	struct pmfs_gpu *t = p;
-	free(t->rows);
-}
+/* While rows are made. */
+struct making {
+	struct pm_arena *a;
+	struct pmfs_gpu *ret;
+	size_t room;
+	const struct pmfs_functions *functions;
+	struct launches *launches; /* by function */
+};
 
 /* ---- metrics ---- */
 
@@ -130,44 +132,26 @@ static pm_number cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t 
 
 /* ---- traces ---- */
 
-static int read_stream(const struct pm_profile *p, const struct pmfs_identity *id, uint32_t thread,
-	struct launches *by_function, struct pm_error *err)
+static int read_stream(
+	const struct pm_profile *p, struct making *t, uint32_t thread, struct pm_error *err)
 {
-	struct pm_sample batch[256];
-	int64_t n;
-	uint64_t at = 0;
-	while ((n = p->ops->samples(p, thread, at, batch, 256, err)) > 0) {
-		for (int64_t i = 0; i < n; i++) {
-			uint32_t context = pm_tree_find(id->tree, batch[i].context);
-			if (context == PM_NONE || batch[i].duration_ns == PM_NO_TIME)
-				continue;
-			struct launches *l = &by_function[pmfs_function_of(id, context)];
-			bool apart = p->traces_are_calls && batch[i].self_ns != PM_NO_SELF;
-			if (l->n == 0 && l->sum_ns == 0)
-				l->context = context;
-			l->n += p->traces_are_calls || !batch[i].is_rest;
-			l->sum_ns += apart ? batch[i].self_ns : batch[i].duration_ns;
-			if (batch[i].duration_ns > l->max_ns)
-				l->max_ns = batch[i].duration_ns;
-		}
-		if (pm_work_cancelled())
-			return pmfs_no_memory(err);
-		at += (uint64_t)n;
+	const struct pmfs_identity *id = t->functions->identity;
+	struct pmfs_samples samples = {p, thread};
+	const struct pm_sample *s;
+	int r;
+	while ((r = pmfs_samples_next(&samples, &s, err)) > 0) {
+		uint32_t context = pm_tree_find(id->tree, s->context);
+		if (context == PM_NONE || s->duration_ns == PM_NO_TIME)
+			continue;
+		struct launches *l = &t->launches[pmfs_function_of(id, context)];
+		bool apart = p->traces_are_calls && s->self_ns != PM_NO_SELF;
+		if (l->n == 0 && l->sum_ns == 0)
+			l->context = context;
+		l->n += p->traces_are_calls || !s->is_rest;
+		l->sum_ns += apart ? s->self_ns : s->duration_ns;
+		if (s->duration_ns > l->max_ns)
+			l->max_ns = s->duration_ns;
 	}
-	return (int)n;
-}
-
-/* Of a stream that cannot be read, launches are missing: their sum is less than the time. */
-static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
-	struct launches *by_function, struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_threads *threads;
-	int r = pmfs_model_threads(m, &threads, err);
-	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
-		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS &&
-			pm_is_passing(read_stream(p, id, i, by_function, NULL)))
-			r = pmfs_no_memory(err);
 	return r;
 }
 
@@ -185,11 +169,12 @@ static int is_measured(struct pmfs_model *m, struct pm_error *err)
 	return pm_is_passing(r) ? r : 0;
 }
 
-static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launches *l)
+static void add_row(struct making *t, struct pmfs_gpu_row g, const struct launches *l)
 {
+	struct pmfs_gpu *ret = t->ret;
 	g.max_ns = NAN;
 	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
-		return 0;
+		return;
 	g.total_ns = nearbyintl(g.total_ns); /* seconds are stored */
 	bool is_all = (l->n > 0 || l->sum_ns > 0) &&
 		fabsl((pm_number)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
@@ -198,12 +183,10 @@ static int add_row(struct pmfs_gpu *t, struct pmfs_gpu_row g, const struct launc
 		if (isnan(g.launches))
 			g.launches = (double)l->n;
 	}
-	if (pm_list_room(&t->rows, t->n, &t->room, sizeof(*t->rows)) < 0)
-		return -ENOMEM;
-	g.place = t->n;
-	t->rows[t->n++] = g;
-	t->total_ns += isnan(g.total_ns) ? 0 : g.total_ns;
-	return 0;
+	pm_list_grow(t->a, &ret->rows, ret->n, &t->room, sizeof(*ret->rows));
+	g.place = ret->n;
+	ret->rows[ret->n++] = g;
+	ret->total_ns += isnan(g.total_ns) ? 0 : g.total_ns;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -219,12 +202,12 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* What frames say is work of a GPU, in calls that are counted. */
-static int add_calls(struct pmfs_gpu *t, uint32_t row, const struct launches *l)
+static void add_calls(struct making *t, uint32_t row, const struct launches *l)
 {
 	const struct pmfs_functions *f = t->functions;
 	if (pmfs_function_count(f, row) == 0 ||
 		!pmfs_is_gpu_work(pm_tree_frame(f->tree, f->contexts[f->first[row]])))
-		return 0;
+		return;
 	struct pm_bytes module = f->tree->texts[pmfs_function_at(f, row)->module];
 	struct pmfs_gpu_row g = {.row = row,
 		.operation = "kernel",
@@ -238,47 +221,39 @@ static int add_calls(struct pmfs_gpu *t, uint32_t row, const struct launches *l)
 		if (f->columns->columns[i].role == PM_ROLE_COUNT &&
 			strcmp(f->columns->columns[i].base, "calls") == 0)
 			g.launches = pmfs_function_cell(f, row, i);
-	return add_row(t, g, l);
+	add_row(t, g, l);
 }
 
-static int add_measured(struct pmfs_gpu *t, uint32_t row, const struct launches *l)
+static void add_measured(struct making *t, uint32_t row, const struct launches *l)
 {
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < N_OPERATIONS; i++)
-		r = add_row(t,
+	for (uint32_t i = 0; i < N_OPERATIONS; i++)
+		add_row(t,
 			(struct pmfs_gpu_row){.row = row,
 				.operation = operations[i].operation,
 				.launches = cost_of(t->functions, row, i, is_count),
 				.total_ns = cost_of(t->functions, row, i, is_time),
 				.bytes = cost_of(t->functions, row, i, is_bytes)},
 			l);
-	return r;
-}
-
-/* By context, the nearest name in its path that says what a GPU does: its place + 1, or 0. */
-static uint8_t *find_placeholders(const struct pm_tree *tree)
-{
-	uint8_t *ret = calloc((size_t)tree->n_contexts + 1, sizeof(*ret));
-	for (uint32_t i = 0; ret && i < tree->n_contexts; i++) {
-		struct pm_bytes name = tree->texts[pm_tree_frame(tree, i)->name];
-		ret[i] = tree->parent[i] == PM_NONE ? 0 : ret[tree->parent[i]];
-		for (uint8_t k = 0; pm_begins_with(name, "<gpu ") && k < N_PLACEHOLDERS; k++)
-			if (pm_begins_with(name, placeholders[k].name))
-				ret[i] = k + 1;
-	}
-	return ret;
 }
 
 /* What only traces have; idle time of a stream is none of it. */
-static int add_traced(struct pmfs_gpu *t, struct pmfs_model *m, const struct launches *by_function,
-	struct pm_error *err)
+static void add_traced(struct making *t, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_functions *f = t->functions;
+	const struct pm_tree *tree = f->tree;
 	const uint8_t *categories;
-	uint8_t *found = find_placeholders(f->tree);
-	int r = found ? pmfs_categories(m, &categories, err) : -ENOMEM;
-	for (uint32_t row = 0; r == 0 && row < f->n; row++) {
-		const struct launches *l = &by_function[f->function[row]];
+	/* By context, the nearest name in its path that says what a GPU does: its place + 1. */
+	uint8_t *found = pm_arena_alloc(t->a, (size_t)tree->n_contexts + 1);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		struct pm_bytes name = tree->texts[pm_tree_frame(tree, i)->name];
+		found[i] = tree->parent[i] == PM_NONE ? 0 : found[tree->parent[i]];
+		for (uint8_t k = 0; pm_begins_with(name, "<gpu ") && k < N_PLACEHOLDERS; k++)
+			if (pm_begins_with(name, placeholders[k].name))
+				found[i] = k + 1;
+	}
+	pm_build_check(t->a, pmfs_categories(m, &categories, err));
+	for (uint32_t row = 0; row < f->n; row++) {
+		const struct launches *l = &t->launches[f->function[row]];
 		if ((l->n == 0 && l->sum_ns == 0) || categories[l->context] == PMFS_IDLE)
 			continue;
 		uint8_t place = found[l->context];
@@ -290,47 +265,46 @@ static int add_traced(struct pmfs_gpu *t, struct pmfs_model *m, const struct lau
 			.launches = (pm_number)l->n,
 			.total_ns = (pm_number)l->sum_ns,
 			.bytes = NAN};
-		r = add_row(t, g, l);
+		add_row(t, g, l);
 	}
-	free(found);
-	return r;
 }
 
-static int add_rows(struct pmfs_gpu *t, struct pmfs_model *m, const struct launches *by_function,
-	struct pm_error *err)
+static void build_gpu(struct pm_arena *a, void *m, void *part, struct pm_error *err)
 {
-	const struct pmfs_functions *f = t->functions;
-	bool by_frame = pmfs_model_profile(m)->gpu_frames;
-	int measured = by_frame ? 1 : is_measured(m, err);
-	int r = measured == 0 ? add_traced(t, m, by_function, err) : measured < 0 ? measured : 0;
-	for (uint32_t row = 0; measured > 0 && r == 0 && row < f->n; row++) {
-		const struct launches *l = &by_function[f->function[row]];
-		r = by_frame ? add_calls(t, row, l) : add_measured(t, row, l);
+	struct pmfs_gpu *ret = part;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct making t = {.a = a, .ret = ret};
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_threads *threads;
+	pm_build_check(a, pmfs_functions(m, &t.functions, err));
+	pm_build_check(a, pmfs_model_threads(m, &threads, err));
+	const struct pmfs_functions *f = ret->functions = t.functions;
+	t.launches = pm_arena_array(scratch, (size_t)f->identity->n + 1, sizeof(*t.launches));
+	/* Of a stream that cannot be read, launches are missing: their sum is less than the time.
+	 */
+	for (uint32_t i = 0; p->ops->samples && i < threads->n; i++)
+		if (threads->threads[i].has_trace && pm_time_of(threads, i) == PM_TIME_GPUS &&
+			pm_is_passing(read_stream(p, &t, i, NULL)))
+			pm_build_fail(a, -ENOMEM);
+	int measured = p->gpu_frames ? 1 : is_measured(m, err);
+	pm_build_check(a, measured);
+	if (measured == 0)
+		add_traced(&t, m, err);
+	for (uint32_t row = 0; measured > 0 && row < f->n; row++) {
+		const struct launches *l = &t.launches[f->function[row]];
+		if (p->gpu_frames)
+			add_calls(&t, row, l);
+		else
+			add_measured(&t, row, l);
 	}
-	return r == 0 ? pm_sort(t->rows, t->n, sizeof(*t->rows), longest_first) : r;
-}
-
-static int gpu_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct pmfs_gpu *t = p;
-	struct launches *by_function = NULL;
-	int r = pmfs_functions(m, &t->functions, err);
-	if (r == 0) {
-		by_function = calloc((size_t)t->functions->identity->n + 1, sizeof(*by_function));
-		r = by_function ? read_streams(m, t->functions->identity, by_function, err)
-				: pmfs_no_memory(err);
-	}
-	if (r == 0 && (r = add_rows(t, m, by_function, err)) == -ENOMEM)
-		r = pmfs_no_memory(err);
-	free(by_function);
-	return r;
+	pm_arena_done(scratch);
+	pm_build_check(a, pm_sort(ret->rows, ret->n, sizeof(*ret->rows), longest_first));
 }
 
 int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_gpu), gpu_fill, gpu_done, .what = "the work of GPUs"};
+		sizeof(struct pmfs_gpu), .what = "the work of GPUs", .build = build_gpu};
 	return pmfs_model_part(m, PMFS_PART_GPU, &type, ret, err);
 }
 

@@ -14,7 +14,6 @@ struct pmfs_gpu_row {
 struct pmfs_gpu {
 	const struct pmfs_functions *functions;
 	uint32_t n;
-	size_t room;
 	struct pmfs_gpu_row *rows; /* the longest first */
 	double total_ns;
 };

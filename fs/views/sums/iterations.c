@@ -1,13 +1,11 @@
 #include "fs/views/sums/iterations.h"
 
-#include <stdlib.h>
-
 #include "formats/common/glob.h"
 #include "formats/common/list.h"
-#include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
 
@@ -16,52 +14,43 @@ enum { BETWEEN = 4096 }; /* functions: two checks for cancellation */
 /* A context is outside of iterations, is the top of one, or is below such a top. */
 enum mark { NONE, HEAD, BELOW };
 
-struct iterations_part {
-	struct pmfs_iterations iterations;
-	struct pmfs_iteration *items;
-	size_t n, room;
-};
-
 struct finding {
+	struct pm_arena *a;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
 	const struct pm_threads *threads;
 	const uint8_t *categories;
-	uint8_t *marks;               /* by context: enum mark */
-	struct iterations_part *part; /* NULL: iterations are only counted */
+	uint8_t *marks; /* by context: enum mark */
+	struct pmfs_iterations *all;
+	struct pmfs_iteration *items; /* all->n of them */
+	size_t room;
+	bool counting; /* iterations are only counted */
 	uint64_t n;
 	bool open; /* the previous sample was in the last iteration */
 };
 
-static void iterations_done(void *p)
-{
-	struct iterations_part *part = p;
-	free(part->items);
-}
-
 /* ---- contexts ---- */
 
 /*
- * The functions of that name; if there are none, those that it matches as a pattern. Names may have
- * any character of patterns. 1, 0 if there are none, -ENOMEM.
+ * By function: whether it has that name; if none has, whether it matches it as a pattern. Names may
+ * have any character of patterns. NULL if there are none.
  */
-static int find_functions(const struct pmfs_identity *id, struct pm_bytes name, bool **ret)
+static const bool *find_functions(
+	struct pm_arena *a, const struct pmfs_identity *id, struct pm_bytes name)
 {
-	bool *found = *ret = calloc((size_t)id->n + 1, sizeof(*found)), some = false;
+	bool *found = pm_arena_array(a, (size_t)id->n + 1, sizeof(*found)), some = false;
 	struct pm_glob glob;
-	if (!found)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < id->n; i++)
 		some |= found[i] = pm_bytes_equal(id->functions[i].name, name);
 	if (some || name.len >= PM_GLOB_SIZE)
-		return some;
+		return some ? found : NULL;
 	pm_glob_read(&glob, name);
 	for (uint32_t i = 0; i < id->n; i++) {
 		some |= found[i] = pm_glob_matches(&glob, id->functions[i].name);
-		if (i % BETWEEN == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN == 0)
+			pm_build_proceed(a);
 	}
-	return some;
+	return some ? found : NULL;
 }
 
 /* In pre-order, parents come first. */
@@ -87,16 +76,15 @@ static uint64_t length_of(const struct pm_sample *s)
 	return s->duration_ns == PM_NO_TIME ? 0 : s->duration_ns;
 }
 
+/* 0, or -ENOTSUP if there are too many. */
 static int begin(struct finding *f, const struct pm_sample *s)
 {
-	struct iterations_part *part = f->part;
 	if (++f->n > PM_LIMIT_ITERATIONS)
 		return -ENOTSUP;
-	if (!part)
+	if (f->counting)
 		return 0;
-	if (pm_list_room(&part->items, part->n, &part->room, sizeof(*part->items)) < 0)
-		return -ENOMEM;
-	part->items[part->n++] = (struct pmfs_iteration){
+	pm_list_grow(f->a, &f->items, f->all->n, &f->room, sizeof(*f->items));
+	f->items[f->all->n++] = (struct pmfs_iteration){
 		.time_ns = s->time_ns, .first_ns = s->time_ns, .end_ns = s->time_ns, .seq = s->seq};
 	return 0;
 }
@@ -129,7 +117,7 @@ static void own_take(struct pmfs_iteration *it, enum pmfs_category category, uin
 /* Adds a sample, or a call whose time is no part of another one's there. */
 static void add_to_last(struct finding *f, const struct pm_sample *s, uint32_t context)
 {
-	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
+	struct pmfs_iteration *it = &f->items[f->all->n - 1];
 	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
 		it->duration_ns = PM_NO_TIME;
 	cover(it, s);
@@ -141,7 +129,7 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	bool inside = context != PM_NONE && f->marks[context];
 	int r = inside && !f->open ? begin(f, s) : 0;
 	f->open = inside;
-	if (r < 0 || !inside || !f->part)
+	if (r < 0 || !inside || f->counting)
 		return r;
 	add_to_last(f, s, context);
 	return 0;
@@ -156,7 +144,7 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 {
 	enum mark mark = context == PM_NONE ? NONE : f->marks[context];
 	int r = mark == HEAD ? begin(f, s) : 0;
-	if (r < 0 || mark == NONE || !f->part || f->part->n == 0)
+	if (r < 0 || mark == NONE || f->counting || f->all->n == 0)
 		return r;
 	uint32_t around = PM_NONE;
 	if (mark == BELOW)
@@ -165,7 +153,7 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 		add_to_last(f, s, context);
 		return 0;
 	}
-	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
+	struct pmfs_iteration *it = &f->items[f->all->n - 1];
 	own_take(it, f->categories[around], length_of(s));
 	own_add(it, f->categories[context], length_of(s));
 	return 0;
@@ -173,96 +161,62 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 
 static int read_thread(struct finding *f, uint32_t thread, struct pm_error *err)
 {
-	struct pm_sample batch[512];
-	uint64_t at = 0;
-	int64_t n;
+	struct pmfs_samples samples = {f->profile, thread};
+	const struct pm_sample *s;
+	int r;
 	f->n = 0;
 	f->open = false;
-	while ((n = f->profile->ops->samples(f->profile, thread, at, batch, 512, err)) > 0) {
-		for (int64_t i = 0; i < n; i++) {
-			const struct pm_sample *s = &batch[i];
-			uint32_t context = pm_tree_find_sample(f->tree, s->context);
-			int r = f->profile->traces_are_calls ? take_call(f, s, context)
-							     : take_sample(f, s, context);
-			if (r < 0)
-				return r;
-		}
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
-		at += (uint64_t)n;
+	while ((r = pmfs_samples_next(&samples, &s, err)) > 0) {
+		uint32_t context = pm_tree_find_sample(f->tree, s->context);
+		r = f->profile->traces_are_calls ? take_call(f, s, context)
+						 : take_sample(f, s, context);
+		if (r < 0)
+			return r;
 	}
-	return (int)n;
+	return r;
 }
 
 /* ---- the part ---- */
 
-/* The thread with most of them. Threads that cannot be read have none. */
-static int find_thread(struct finding *f, uint32_t *ret, struct pm_error *err)
+static void build_iterations(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
+	struct pmfs_iterations *all = p;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct finding f = {.a = a, .profile = pmfs_model_profile(m), .all = all, .counting = true};
+	const char *name = pmfs_model_iterations(m);
+	const struct pmfs_identity *id;
 	uint64_t most = 0;
-	*ret = PM_NONE;
-	for (uint32_t i = 0; i < f->threads->n; i++) {
-		if (!f->threads->threads[i].has_trace)
-			continue;
-		int r = read_thread(f, i, NULL);
+	pm_build_check(a, pm_profile_traces(f.profile, &f.threads, err));
+	pm_build_check(a, pmfs_categories(m, &f.categories, err));
+	pm_build_check(a, pm_profile_span(f.profile, &all->origin_ns, &all->run_ns, err));
+	pm_build_check(a, pmfs_identity(m, &id, err));
+	f.tree = id->tree;
+	f.marks = pm_arena_array(scratch, (size_t)f.tree->n_contexts + 1, sizeof(*f.marks));
+	const bool *found = find_functions(scratch, id, pm_bytes_of(name));
+	if (!found || !mark_contexts(&f, id, found))
+		pm_build_fail(a,
+			pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
+				"-o iterations: nothing is called `%s` (see functions.csv)", name));
+	/* The thread with most of them. Threads that cannot be read have none. */
+	all->thread = PM_NONE;
+	for (uint32_t i = 0; i < f.threads->n; i++) {
+		int r = f.threads->threads[i].has_trace ? read_thread(&f, i, NULL) : -ENODATA;
 		if (r == -ENOTSUP)
-			return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			pm_error_set(err, r, NULL, PM_NO_OFFSET,
 				"-o iterations: there are more than %u iterations",
 				PM_LIMIT_ITERATIONS);
-		if (pm_is_passing(r))
-			return pm_error_plain(err, r);
-		if (r == 0 && f->n > most) {
-			most = f->n;
-			*ret = i;
+		if (r == -ENOTSUP || pm_is_passing(r))
+			pm_build_fail(a, r);
+		if (r == 0 && f.n > most) {
+			most = f.n;
+			all->thread = i;
 		}
 	}
-	return 0;
-}
-
-static int find(struct finding *f, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pmfs_identity *id;
-	const char *name = pmfs_model_iterations(m);
-	struct iterations_part *part = f->part;
-	bool *found = NULL;
-	int r = pmfs_identity(m, &id, err);
-	if (r < 0)
-		return r;
-	f->tree = id->tree;
-	f->marks = calloc((size_t)f->tree->n_contexts + 1, sizeof(*f->marks));
-	r = f->marks ? find_functions(id, pm_bytes_of(name), &found) : -ENOMEM;
-	if (r > 0)
-		r = mark_contexts(f, id, found);
-	free(found);
-	if (r < 0)
-		return pmfs_no_memory(err);
-	if (r == 0)
-		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
-			"-o iterations: nothing is called `%s` (see functions.csv)", name);
-	f->part = NULL;
-	r = find_thread(f, &part->iterations.thread, err);
-	f->part = part;
-	if (r == 0 && part->iterations.thread != PM_NONE)
-		r = read_thread(f, part->iterations.thread, err);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static int iterations_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct iterations_part *part = p;
-	struct finding f = {.part = part, .profile = pmfs_model_profile(m)};
-	struct pmfs_iterations *all = &part->iterations;
-	int r = pm_profile_traces(f.profile, &f.threads, err);
-	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0)
-		return r;
-	if ((r = pm_profile_span(f.profile, &all->origin_ns, &all->run_ns, err)) < 0)
-		return r;
-	r = find(&f, m, err);
-	free(f.marks);
-	all->n = (uint32_t)part->n;
-	all->items = part->items;
-	return r;
+	f.counting = false;
+	if (all->thread != PM_NONE)
+		pm_build_check(a, read_thread(&f, all->thread, err));
+	pm_arena_done(scratch);
+	all->items = f.items;
 }
 
 bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_iteration *it,
@@ -282,8 +236,8 @@ bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_
 
 int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct iterations_part), iterations_fill,
-		iterations_done, .what = "the iterations"};
+	static const struct pm_part_type type = {sizeof(struct pmfs_iterations),
+		.what = "the iterations", .build = build_iterations};
 	return pmfs_model_part(m, PMFS_PART_ITERATIONS, &type, ret, err);
 }
 

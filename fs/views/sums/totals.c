@@ -12,29 +12,19 @@
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 
-struct totals_part {
-	struct pmfs_totals totals;
-	pm_number *of;
-	bool *in_contexts; /* by column: contexts have costs of its quantity */
-};
-
-static void totals_done(void *p)
-{
-	struct totals_part *part = p;
-	free(part->of);
-	free(part->in_contexts);
-}
-
 /* ---- adding up ---- */
 
 struct summing {
+	struct pm_arena *a, *scratch;
 	struct pmfs_model *model;
+	struct pm_error *err;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
-	pm_number *cells;
-	pm_number *sums;  /* by column */
+	pm_number *cells; /* of a context */
 	uint32_t *column; /* column → the column with the total of its group */
 	bool *at_the_top; /* by column: inclusive costs at the top are summed */
+	pm_number *of;    /* of struct pmfs_totals, as is what follows */
+	bool *in_contexts;
 };
 
 /* Top-level inclusive costs if they add up, else exclusive costs, else whatever exists. */
@@ -50,131 +40,107 @@ static void choose_columns(struct summing *s)
 	}
 }
 
-static int add_contexts(struct summing *s, bool top, struct pm_error *err)
+static void read_cells(struct summing *s, uint32_t context, bool flat)
+{
+	pm_build_check(s->a, pmfs_run_cells(s->model, context, flat, s->cells, s->err));
+}
+
+static void add_contexts(struct summing *s, bool top, pm_number *sums)
 {
 	for (uint32_t i = 0; i < s->tree->n_contexts; i = top ? s->tree->end[i] : i + 1) {
-		int r = pmfs_run_cells(s->model, i, true, s->cells, err);
-		if (r < 0)
-			return r;
+		read_cells(s, i, true);
 		bool nested = pm_tree_frame(s->tree, i)->nested;
 		for (uint32_t k = 0; k < s->columns->n; k++) {
 			bool held = nested && s->columns->columns[k].role == PM_ROLE_EXCLUSIVE;
 			if (s->at_the_top[k] == top && s->column[k] == k && !held &&
 				isfinite(s->cells[k]))
-				s->sums[k] += s->cells[k];
+				sums[k] += s->cells[k];
 		}
 	}
-	return 0;
 }
 
-static int sum_up(struct summing *s, pm_number *ret, struct pm_error *err)
+static void sum_up(struct summing *s)
 {
+	pm_number *sums = pm_arena_array(s->scratch, s->columns->n + (size_t)1, sizeof(*sums));
 	bool all = false;
 	choose_columns(s);
 	for (uint32_t i = 0; i < s->columns->n; i++)
 		all |= !s->at_the_top[i];
-	int r = add_contexts(s, true, err);
-	if (r == 0 && all)
-		r = add_contexts(s, false, err);
-	for (uint32_t i = 0; i < s->columns->n; i++)
-		ret[i] = s->sums[s->column[i]];
-	return r;
+	add_contexts(s, true, sums);
+	if (all)
+		add_contexts(s, false, sums);
+	for (uint32_t i = 0; i < s->columns->n; i++) {
+		s->of[i] = sums[s->column[i]];
+		s->in_contexts[i] = s->of[i] != 0;
+	}
 }
 
 /*
  * What contexts lack, such as the time of statements, is stored for threads by formats that store
  * flat costs.
  */
-static int add_stored(struct summing *s, struct totals_part *part, struct pm_error *err)
+static void add_stored(struct summing *s)
 {
 	const struct pm_threads *threads;
 	const struct pm_flat *flat;
-	int r = pmfs_model_flat(s->model, &flat, err);
-	if (r < 0 || !flat->functions || (r = pmfs_model_threads(s->model, &threads, err)) < 0)
-		return r;
-	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
-		r = pmfs_thread_stored(s->model, i, s->cells, err);
-		for (uint32_t k = 0; r == 0 && k < s->columns->n; k++)
-			if (!part->in_contexts[k] && isfinite(s->cells[k]))
-				part->of[k] += s->cells[k];
+	pm_build_check(s->a, pmfs_model_flat(s->model, &flat, s->err));
+	if (!flat->functions)
+		return;
+	pm_build_check(s->a, pmfs_model_threads(s->model, &threads, s->err));
+	for (uint32_t i = 0; i < threads->n; i++) {
+		pm_build_check(s->a, pmfs_thread_stored(s->model, i, s->cells, s->err));
+		for (uint32_t k = 0; k < s->columns->n; k++)
+			if (!s->in_contexts[k] && isfinite(s->cells[k]))
+				s->of[k] += s->cells[k];
 	}
-	return r;
 }
 
-static int add_all(struct summing *s, struct totals_part *part, struct pm_error *err)
-{
-	int r = sum_up(s, part->of, err);
-	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++)
-		part->in_contexts[i] = part->of[i] != 0;
-	return r < 0 ? r : add_stored(s, part, err);
-}
-
-/* Of a difference: what all increases and decreases add up to. */
-static int add_amounts(struct summing *s, struct pmfs_totals *ret, struct pm_error *err)
+/* What context 0 of a window costs; of a difference, what increases and decreases add up to. */
+static void find_idle(struct summing *s, struct pmfs_totals *ret)
 {
 	uint32_t own = s->columns->first_excl != PM_NONE ? s->columns->first_excl : 0;
-	int r = 0;
-	ret->of_amounts = true;
-	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
-		r = pmfs_run_cells(s->model, i, false, s->cells, err);
-		if (r == 0 && isfinite(s->cells[own]))
-			ret->busy += fabsl(s->cells[own]);
-	}
-	return r;
-}
-
-/* What context 0 of a window costs. */
-static int find_idle(
-	struct summing *s, const pm_number *of, struct pmfs_totals *ret, struct pm_error *err)
-{
+	uint32_t nothing = pm_tree_find(s->tree, 0), column;
 	if (s->columns->n == 0)
-		return 0;
-	if (s->columns->columns[0].decreases)
-		return add_amounts(s, ret, err);
-	ret->busy = of[0];
-	uint32_t context = pm_tree_find(s->tree, 0), column = s->column[0];
-	if (context == PM_NONE)
-		return 0;
-	int r = pmfs_run_cells(s->model, context, true, s->cells, err);
-	if (r == 0 && isfinite(s->cells[column]))
-		ret->idle = s->cells[column];
+		return;
+	ret->of_amounts = s->columns->columns[0].decreases;
+	for (uint32_t i = 0; ret->of_amounts && i < s->tree->n_contexts; i++) {
+		read_cells(s, i, false);
+		ret->busy += isfinite(s->cells[own]) ? fabsl(s->cells[own]) : 0;
+	}
+	if (ret->of_amounts)
+		return;
+	ret->busy = s->of[0];
+	if (nothing == PM_NONE)
+		return;
+	read_cells(s, nothing, true);
+	column = s->column[0];
+	ret->idle = isfinite(s->cells[column]) ? s->cells[column] : 0;
 	ret->busy -= ret->idle;
-	return r;
 }
 
-static int totals_fill(void *owner, void *p, struct pm_error *err)
+static void build_totals(struct pm_arena *a, void *m, void *p, struct pm_error *err)
 {
-	struct pmfs_model *m = owner;
-	struct totals_part *part = p;
-	struct summing s = {.model = m};
-	int r = pmfs_model_columns(m, &s.columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &s.tree, err)) < 0)
-		return r;
+	struct pmfs_totals *ret = p;
+	struct summing s = {.a = a, .scratch = pm_arena_scratch(a), .model = m, .err = err};
+	pm_build_check(a, pmfs_model_columns(m, &s.columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &s.tree, err));
 	size_t n = s.columns->n + (size_t)1;
-	part->of = calloc(n, sizeof(*part->of));
-	part->in_contexts = calloc(n, sizeof(*part->in_contexts));
-	s.cells = calloc(n, sizeof(*s.cells));
-	s.sums = calloc(n, sizeof(*s.sums));
-	s.column = calloc(n, sizeof(*s.column));
-	s.at_the_top = calloc(n, sizeof(*s.at_the_top));
-	bool enough =
-		part->of && part->in_contexts && s.cells && s.sums && s.column && s.at_the_top;
-	r = enough ? add_all(&s, part, err) : pmfs_no_memory(err);
-	part->totals = (struct pmfs_totals){
-		.of = part->of, .in_contexts = part->in_contexts, .columns = s.columns};
-	if (r == 0)
-		r = find_idle(&s, part->of, &part->totals, err);
-	free(s.cells);
-	free(s.sums);
-	free(s.column);
-	free(s.at_the_top);
-	return r;
+	s.of = pm_arena_array(a, n, sizeof(*s.of));
+	s.in_contexts = pm_arena_array(a, n, sizeof(*s.in_contexts));
+	s.cells = pm_arena_array(s.scratch, n, sizeof(*s.cells));
+	s.column = pm_arena_array(s.scratch, n, sizeof(*s.column));
+	s.at_the_top = pm_arena_array(s.scratch, n, sizeof(*s.at_the_top));
+	sum_up(&s);
+	add_stored(&s);
+	*ret = (struct pmfs_totals){.of = s.of, .in_contexts = s.in_contexts, .columns = s.columns};
+	find_idle(&s, ret);
+	pm_arena_done(s.scratch);
 }
 
 int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct totals_part), totals_fill, totals_done, .what = "the totals"};
+		sizeof(struct pmfs_totals), .what = "the totals", .build = build_totals};
 	return pmfs_model_part(m, PMFS_PART_TOTALS, &type, ret, err);
 }
 
