@@ -82,8 +82,8 @@ static void sum(void *context)
 		struct pmfs_stacks *t = &s->stacks->side[side];
 		*t = (struct pmfs_stacks){
 			.tree = tree, .column = &s->stacks->column, .end = tree->n_contexts};
-		t->shown = malloc(n * sizeof(*t->shown));
-		t->self = calloc(n, sizeof(*t->self));
+		t->shown = pm_arena_array(&t->arena, n, sizeof(*t->shown));
+		t->self = pm_arena_array(&t->arena, n, sizeof(*t->self));
 		pm_build_check(&s->arena, t->shown && t->self ? 0 : -ENOMEM);
 		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
 	}

@@ -1,14 +1,11 @@
 /* Traces as nested slices of time; calls that overlap are in lanes. */
 #include "fs/views/sums/slices.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
@@ -42,8 +39,9 @@ struct lane {
 	size_t n, room;
 };
 
-/* 1 if the slice nests on the lane, and is put there; 0 if not. */
-static int try_lane(struct lane *lane, const struct pmfs_slice *slice, uint64_t unit)
+/* Puts the slice on the lane if it nests there. */
+static bool try_lane(
+	struct pm_arena *a, struct lane *lane, const struct pmfs_slice *slice, uint64_t unit)
 {
 	uint64_t end = slice->end_ns;
 	while (lane->n > 0 && lane->open[lane->n - 1].end <= slice->start_ns)
@@ -51,48 +49,40 @@ static int try_lane(struct lane *lane, const struct pmfs_slice *slice, uint64_t 
 	if (lane->n > 0 && lane->open[lane->n - 1].end < end) {
 		const struct open_slice *outer = &lane->open[lane->n - 1];
 		if (outer->depth + 1 != slice->depth || end - outer->end > unit)
-			return 0;
+			return false;
 		end = outer->end;
 	}
-	if (pm_list_room(&lane->open, lane->n, &lane->room, sizeof(*lane->open)) < 0)
-		return -ENOMEM;
+	pm_list_grow(a, &lane->open, lane->n, &lane->room, sizeof(*lane->open));
 	lane->open[lane->n++] = (struct open_slice){end, slice->depth};
-	return 1;
+	return true;
 }
 
-static int find_lane(struct lane *lanes, struct pmfs_slice *slice, uint64_t unit)
+/* Orders the slices of a thread, from index `first` on, and assigns lanes. */
+static void slices_nest(struct pmfs_slices *s, size_t first)
 {
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < PMFS_MAX_LANES; i++) {
-		slice->lane = i;
-		r = try_lane(&lanes[i], slice, unit);
-	}
-	return r;
-}
-
-/* Orders the slices of a thread, from index `first` on, and assigns lanes. 0 or -ENOMEM. */
-static int slices_nest(struct pmfs_slices *s, size_t first)
-{
+	struct pm_arena *a = pm_arena_scratch(&s->arena);
 	struct lane lanes[PMFS_MAX_LANES] = {{.n = 0}};
 	size_t kept = first;
 	uint64_t unit = 1000;
-	int r = 0;
 	if (s->n > first)
-		r = pm_sort(s->slices + first, s->n - first, sizeof(*s->slices), outer_first);
+		pm_build_check(a,
+			pm_sort(s->slices + first, s->n - first, sizeof(*s->slices), outer_first));
 	/* The clock has whole µs, or ns. */
 	for (size_t i = first; i < s->n && unit > 1; i++)
 		if (s->slices[i].start_ns % 1000 || s->slices[i].end_ns % 1000)
 			unit = 1;
-	for (size_t i = first; r >= 0 && i < s->n; i++) {
-		s->slices[kept] = s->slices[i];
-		r = find_lane(lanes, &s->slices[kept], unit);
-		kept += r > 0;
+	for (size_t i = first; i < s->n; i++) {
+		struct pmfs_slice *slice = &s->slices[kept];
+		*slice = s->slices[i];
+		slice->lane = 0;
+		while (slice->lane < PMFS_MAX_LANES &&
+			!try_lane(a, &lanes[slice->lane], slice, unit))
+			slice->lane++;
+		kept += slice->lane < PMFS_MAX_LANES;
 	}
 	s->n_left_out += s->n - kept;
 	s->n = kept;
-	for (size_t i = 0; i < PMFS_MAX_LANES; i++)
-		free(lanes[i].open);
-	return r < 0 ? r : 0;
+	pm_arena_done(a);
 }
 
 /*
@@ -114,6 +104,8 @@ struct open {
 #define NO_SLICE SIZE_MAX
 
 struct collecting {
+	struct pm_arena *a, *scratch; /* of the slices; of the rest */
+	struct pm_error *err;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
 	const struct pm_threads *threads;
@@ -126,6 +118,7 @@ struct collecting {
 	bool counting;
 	struct pmfs_slices *slices;
 	size_t room;
+	uint32_t wanted; /* thread, or PM_NONE: all */
 	uint32_t thread; /* that is being read */
 	struct open *open;
 	uint32_t n_open;
@@ -135,26 +128,23 @@ struct collecting {
 
 /* ---- keeping slices ---- */
 
-/* Keeps a slice unless it is too deep or there are too many; `*ret` is its index. */
-static int keep(struct collecting *c, const struct pmfs_slice *slice, size_t *ret)
+/* Keeps a slice unless it is too deep or there are too many. Returns its index. */
+static size_t keep(struct collecting *c, const struct pmfs_slice *slice)
 {
 	struct pmfs_slices *s = c->slices;
-	*ret = NO_SLICE;
 	if (c->counting) {
 		c->counts[slice->depth]++;
-		return 0;
+		return NO_SLICE;
 	}
 	if (slice->depth >= s->max_depth)
-		return 0;
+		return NO_SLICE;
 	if (s->n >= PM_LIMIT_TRACE_SLICES) {
 		s->n_left_out++;
-		return 0;
+		return NO_SLICE;
 	}
-	if (pm_list_room(&s->slices, s->n, &c->room, sizeof(*s->slices)) < 0)
-		return -ENOMEM;
-	*ret = s->n;
-	s->slices[s->n++] = *slice;
-	return 0;
+	pm_list_grow(c->a, &s->slices, s->n, &c->room, sizeof(*s->slices));
+	s->slices[s->n] = *slice;
+	return s->n++;
 }
 
 /* Relative to the time origin. */
@@ -210,7 +200,7 @@ static uint32_t keep_open(struct collecting *c, uint32_t n_path, uint32_t from)
 	return i;
 }
 
-static int open_path(struct collecting *c, uint32_t context, uint64_t time)
+static void open_path(struct collecting *c, uint32_t context, uint64_t time)
 {
 	uint32_t common, n_path = find_path(c, context, &common);
 	common = keep_open(c, n_path, common);
@@ -222,14 +212,12 @@ static int open_path(struct collecting *c, uint32_t context, uint64_t time)
 			.frame = c->tree->frame[c->path[i]],
 			.depth = i};
 		c->open[i].context = c->path[i];
-		if (keep(c, &slice, &c->open[i].slice) < 0)
-			return -ENOMEM;
+		c->open[i].slice = keep(c, &slice);
 		c->n_open++;
 	}
-	return 0;
 }
 
-static int add_sample(struct collecting *c, const struct pm_sample *sample)
+static void add_sample(struct collecting *c, const struct pm_sample *sample)
 {
 	uint32_t context = pm_tree_find_sample(c->tree, sample->context);
 	bool known = context != PM_NONE && sample->duration_ns != PM_NO_TIME;
@@ -240,19 +228,18 @@ static int add_sample(struct collecting *c, const struct pm_sample *sample)
 	if (start > c->now || !known)
 		close_down_to(c, 0, c->now);
 	if (end <= start)
-		return 0;
+		return;
 	c->now = end;
-	return open_path(c, context, start);
+	open_path(c, context, start);
 }
 
 /* ---- calls ---- */
 
-static int add_call(struct collecting *c, const struct pm_sample *call)
+static void add_call(struct collecting *c, const struct pm_sample *call)
 {
 	uint32_t context = pm_tree_find_sample(c->tree, call->context);
-	size_t place;
 	if (context == PM_NONE)
-		return 0;
+		return;
 	struct pmfs_slice slice = {
 		.start_ns = time_of(c, call),
 		.seq = call->seq,
@@ -262,51 +249,42 @@ static int add_call(struct collecting *c, const struct pm_sample *call)
 	};
 	uint64_t duration = call->duration_ns == PM_NO_TIME ? 0 : call->duration_ns;
 	slice.end_ns = end_of(c, slice.start_ns, duration);
-	return keep(c, &slice, &place);
+	keep(c, &slice);
 }
 
 /* ---- reading ---- */
 
-static int add_batch(struct collecting *c, const struct pm_sample *batch, int64_t n)
-{
-	int r = 0;
-	for (int64_t i = 0; r == 0 && i < n; i++)
-		r = c->profile->traces_are_calls ? add_call(c, &batch[i])
-						 : add_sample(c, &batch[i]);
-	return r;
-}
-
 static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *err)
 {
-	struct pm_sample batch[512];
+	struct pmfs_samples samples = {c->profile, thread};
+	const struct pm_sample *s;
 	size_t first = c->slices->n;
-	uint64_t at = 0;
-	int64_t n;
+	bool calls = c->profile->traces_are_calls;
+	int r;
 	c->thread = thread;
 	c->now = 0;
 	c->n_open = 0;
-	while ((n = c->profile->ops->samples(
-			c->profile, thread, at, batch, sizeof(batch) / sizeof(*batch), err)) > 0) {
-		if (add_batch(c, batch, n) < 0 || pm_work_cancelled())
-			return pmfs_no_memory(err);
-		at += (uint64_t)n;
+	while ((r = pmfs_samples_next(&samples, &s, err)) > 0) {
+		if (calls)
+			add_call(c, s);
+		else
+			add_sample(c, s);
 	}
 	close_down_to(c, 0, c->now);
-	if (c->profile->traces_are_calls && !c->counting && slices_nest(c->slices, first) < 0)
-		return pmfs_no_memory(err);
-	return (int)n;
+	if (calls && !c->counting)
+		slices_nest(c->slices, first);
+	return r;
 }
 
 /* Of all threads, the traces that cannot be read end where reading failed. */
-static int read_threads(struct collecting *c, uint32_t thread, struct pm_error *err)
+static void read_threads(struct collecting *c)
 {
-	int r = 0;
-	if (thread != PM_NONE)
-		return c->threads->threads[thread].has_trace ? read_thread(c, thread, err) : 0;
-	for (uint32_t i = 0; r == 0 && i < c->threads->n; i++)
-		if (c->threads->threads[i].has_trace && pm_is_passing(read_thread(c, i, NULL)))
-			r = pmfs_no_memory(err);
-	return r;
+	const struct pm_thread *threads = c->threads->threads;
+	if (c->wanted != PM_NONE && threads[c->wanted].has_trace)
+		pm_build_check(c->a, read_thread(c, c->wanted, c->err));
+	for (uint32_t i = 0; c->wanted == PM_NONE && i < c->threads->n; i++)
+		if (threads[i].has_trace && pm_is_passing(read_thread(c, i, NULL)))
+			pm_build_fail(c->a, -ENOMEM);
 }
 
 /* How many levels fit into the limit; one at least. */
@@ -351,59 +329,53 @@ static void cut_to_depth(struct collecting *c)
 	}
 }
 
-static int allocate(struct collecting *c)
+static void collect(void *context)
 {
-	size_t n = (size_t)c->tree->n_contexts + 1, levels = (size_t)c->height + 1;
-	c->shown = malloc(n * sizeof(*c->shown));
-	c->depth = malloc(n * sizeof(*c->depth));
-	c->counts = calloc(levels, sizeof(*c->counts));
-	c->open = malloc(levels * sizeof(*c->open));
-	c->path = malloc(levels * sizeof(*c->path));
-	return c->shown && c->depth && c->counts && c->open && c->path ? 0 : -ENOMEM;
-}
-
-static int collect(struct collecting *c, uint32_t thread, struct pm_error *err)
-{
-	c->height = pmfs_tree_height(c->tree);
-	if (allocate(c) < 0)
-		return pmfs_no_memory(err);
+	struct collecting *c = context;
+	size_t n = (size_t)c->tree->n_contexts + 1;
+	size_t levels = (size_t)pmfs_tree_height(c->tree) + 1;
+	c->scratch = pm_arena_scratch(c->a);
+	c->height = (uint32_t)levels - 1;
+	c->shown = pm_arena_array(c->scratch, n, sizeof(*c->shown));
+	c->depth = pm_arena_array(c->scratch, n, sizeof(*c->depth));
+	c->counts = pm_arena_array(c->scratch, levels, sizeof(*c->counts));
+	c->open = pm_arena_array(c->scratch, levels, sizeof(*c->open));
+	c->path = pm_arena_array(c->scratch, levels, sizeof(*c->path));
 	pmfs_stacks_find_frames(c->tree, 0, c->tree->n_contexts, c->shown);
 	find_depths(c);
 	c->counting = true;
-	int r = read_threads(c, thread, err);
-	if (r < 0)
-		return r;
+	read_threads(c);
 	c->counting = false;
 	c->slices->max_depth = choose_depth(c);
 	if (!c->profile->traces_are_calls)
 		cut_to_depth(c);
-	return read_threads(c, thread, err);
+	read_threads(c);
+	pm_arena_done(c->scratch);
 }
 
 int pmfs_slices_make(
 	struct pmfs_model *m, uint32_t thread, struct pmfs_slices *ret, struct pm_error *err)
 {
+	struct collecting c = {.a = &ret->arena,
+		.profile = pmfs_model_profile(m),
+		.slices = ret,
+		.wanted = thread,
+		.err = err};
 	*ret = (struct pmfs_slices){.max_depth = PM_NONE};
-	struct collecting c = {.profile = pmfs_model_profile(m), .slices = ret};
 	int r = pmfs_model_tree(m, &c.tree, err);
 	if (r < 0 || (r = pmfs_model_threads(m, &c.threads, err)) < 0 ||
 		(r = pmfs_time_origin(m, &c.origin, err)) < 0)
 		return r;
 	if (c.origin == PM_NO_TIME)
 		c.origin = 0;
-	r = collect(&c, thread, err);
-	free(c.shown);
-	free(c.depth);
-	free(c.counts);
-	free(c.open);
-	free(c.path);
+	r = pm_build(&ret->arena, collect, &c);
 	if (r < 0)
 		pmfs_slices_done(ret);
-	return r;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 void pmfs_slices_done(struct pmfs_slices *s)
 {
-	free(s->slices);
+	pm_arena_done(&s->arena);
 	*s = (struct pmfs_slices){.n = 0};
 }

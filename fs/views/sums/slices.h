@@ -19,6 +19,7 @@ struct pmfs_slices {
 	struct pmfs_slice *slices; /* by thread; by start, outer slices first */
 	uint32_t max_depth;        /* frames deeper than that are left out; PM_NONE: none are */
 	uint64_t n_left_out;       /* number of other slices left out */
+	struct pm_arena arena;     /* has the slices */
 };
 
 /*
@@ -31,13 +32,6 @@ int pmfs_slices_make(
 
 /* Accepts a zeroed one. */
 void pmfs_slices_done(struct pmfs_slices *s);
-
-/*
- * ---- lanes ----
- *
- * Slices of calls that may overlap: assigns them to lanes of their thread, so that the slices
- * of a lane nest.
- */
 
 enum { PMFS_MAX_LANES = 64 /* of a thread; calls for which there is none are left out */ };
 

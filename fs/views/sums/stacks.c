@@ -31,38 +31,42 @@ void pmfs_stacks_find_frames(
 
 /* ---- values ---- */
 
-static int read_run(struct pmfs_model *m, const struct pmfs_columns *columns, struct pmfs_stacks *s,
-	struct pm_error *err)
+struct making {
+	struct pmfs_model *model;
+	const struct pmfs_columns *columns;
+	uint32_t thread;
+	struct pmfs_stacks *ret;
+	struct pm_error *err;
+};
+
+static void read_run(struct making *k)
 {
-	size_t column = (size_t)(s->column - columns->columns);
-	pm_number *cells = malloc(columns->n * sizeof(*cells));
-	int r = cells ? 0 : pmfs_no_memory(err);
-	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
-		r = pmfs_run_cells(m, i, true, cells, err);
-		s->value[i - s->first] = cells[column];
+	struct pmfs_stacks *s = k->ret;
+	pm_number *cells = pmfs_cells_new(&s->arena, k->columns->n);
+	for (uint32_t i = s->first; i < s->end; i++) {
+		pm_build_check(&s->arena, pmfs_run_cells(k->model, i, true, cells, k->err));
+		s->value[i - s->first] = cells[s->column - k->columns->columns];
 	}
-	free(cells);
-	return r;
+	pm_arena_free(&s->arena, cells);
 }
 
-static int read_thread(struct pmfs_model *m, const struct pmfs_columns *columns, uint32_t thread,
-	struct pmfs_stacks *s, struct pm_error *err)
+static void read_thread(struct making *k)
 {
+	struct pmfs_stacks *s = k->ret;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	int r;
 	for (uint32_t i = 0; i < s->end - s->first; i++)
 		s->value[i] = NAN;
-	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
-	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		uint32_t column = pmfs_column_of(columns, v->metric, true);
-		if (column == PM_NONE || &columns->columns[column] != s->column)
+	pmfs_values_start(
+		&values, k->model, (struct pm_values_of){PM_OF_THREAD, k->thread, false}, 0);
+	while ((v = pmfs_values_take(&s->arena, &values, k->err)) != NULL) {
+		uint32_t column = pmfs_column_of(k->columns, v->metric, true);
+		if (column == PM_NONE || &k->columns->columns[column] != s->column)
 			continue;
 		uint32_t context = pm_tree_find(s->tree, v->context);
 		if (context != PM_NONE && context >= s->first && context < s->end)
 			s->value[context - s->first] = pmfs_value_number(v);
 	}
-	return r;
 }
 
 /* ---- own costs ---- */
@@ -111,57 +115,48 @@ static void keep_plain_values(struct pmfs_stacks *s)
 
 /* ---- making and giving back ---- */
 
-static int allocate(struct pmfs_stacks *s, struct pm_error *err)
+static void build(void *context)
 {
+	struct making *k = context;
+	struct pmfs_stacks *s = k->ret;
 	size_t n = (size_t)(s->end - s->first) + 1;
-	s->shown = malloc(n * sizeof(*s->shown));
-	s->value = malloc(n * sizeof(*s->value));
-	s->self = calloc(n, sizeof(*s->self));
-	return s->shown && s->value && s->self ? 0 : pmfs_no_memory(err);
-}
-
-static int fill(struct pmfs_model *m, const struct pmfs_columns *columns, uint32_t thread,
-	struct pmfs_stacks *s, struct pm_error *err)
-{
-	int r = allocate(s, err);
-	if (r < 0)
-		return r;
+	s->shown = pm_arena_array(&s->arena, n, sizeof(*s->shown));
+	s->value = pm_arena_array(&s->arena, n, sizeof(*s->value));
+	s->self = pm_arena_array(&s->arena, n, sizeof(*s->self));
 	pmfs_stacks_find_frames(s->tree, s->first, s->end, s->shown);
-	r = thread == PM_NONE ? read_run(m, columns, s, err)
-			      : read_thread(m, columns, thread, s, err);
-	if (r < 0)
-		return r;
+	if (k->thread == PM_NONE)
+		read_run(k);
+	else
+		read_thread(k);
 	if (s->column->role == PM_ROLE_INCLUSIVE) {
 		fill_values(s);
 		subtract_frames_below(s);
 	} else {
 		keep_plain_values(s);
 	}
-	return pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+	pm_build_proceed(&s->arena);
 }
 
 static int make(struct pmfs_model *m, uint32_t column, enum pm_role wanted, uint32_t thread,
 	uint32_t context, struct pmfs_stacks *ret, struct pm_error *err)
 {
-	const struct pmfs_columns *columns;
+	struct making k = {.model = m, .thread = thread, .ret = ret, .err = err};
 	const struct pm_tree *tree;
-	int r = pmfs_model_columns(m, &columns, err);
+	int r = pmfs_model_columns(m, &k.columns, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	const struct pmfs_column *c = &columns->columns[column];
+	const struct pmfs_column *c = &k.columns->columns[column];
 	if (c->pair != PM_NONE && c->role != wanted)
-		c = &columns->columns[c->pair];
-	struct pmfs_stacks s = {.tree = tree, .column = c, .end = tree->n_contexts};
+		c = &k.columns->columns[c->pair];
+	*ret = (struct pmfs_stacks){.tree = tree, .column = c, .end = tree->n_contexts};
 	if (context != PM_NONE) {
-		s.first = context;
-		s.end = tree->end[context];
+		ret->first = context;
+		ret->end = tree->end[context];
 	}
-	r = fill(m, columns, thread, &s, err);
+	r = pm_build(&ret->arena, build, &k);
 	if (r < 0)
-		pmfs_stacks_done(&s);
-	else
-		*ret = s;
-	return r;
+		pmfs_stacks_done(ret);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
@@ -212,9 +207,7 @@ int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error
 
 void pmfs_stacks_done(struct pmfs_stacks *s)
 {
-	free(s->shown);
-	free(s->value);
-	free(s->self);
+	pm_arena_done(&s->arena);
 	*s = (struct pmfs_stacks){.tree = NULL};
 }
 

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_STACKS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_STACKS_H
 
+#include "formats/common/arena.h"
 #include "fs/views/model/model.h"
 
 /*
@@ -21,6 +22,7 @@ struct pmfs_stacks {
 			    differences (struct pmfs_column) */
 	double *self; /* of frames: the cost not in a frame below; 0 for parts of frames. Adds up to
 			 the total */
+	struct pm_arena arena; /* has the arrays */
 };
 
 /*
