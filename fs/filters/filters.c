@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/text.h"
-#include "fs/views/model/shortname.h"
+#include "fs/views/model/model.h"
 #include "fs/views/sums/functions.h"
 #include "profmount/document.h"
 #include "profmount/limits.h"

@@ -13,7 +13,6 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/model.h"
-#include "fs/views/model/shortname.h"
 
 /* ---- patterns ---- */
 

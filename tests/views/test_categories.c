@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/views/model/categoryrules.h"
-#include "fs/views/model/shortname.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/model.h"
 
 static void test_bare_names_keep_who_is_meant(void **state)
 {

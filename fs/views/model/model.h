@@ -331,11 +331,34 @@ static inline bool pmfs_is_part(const struct pm_tree *tree, uint32_t context)
 	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
 }
 
+/*
+ * The name without return type, arguments and everything after them. `void a::b<int>(char) const
+ * [libx.so]` gives `a::b<int>`. A part of `name`; all of it if it is not a signature.
+ */
+struct pm_bytes pmfs_name_bare(struct pm_bytes name);
+
+/*
+ * The start of the last component of a bare name before `before`: the greatest position below
+ * `before` that follows a `::`, `.` or `/` outside brackets; 0 if there is none. For an address,
+ * MODULE+0xOFFSET, it is the offset; for a `<placeholder> number`, the number.
+ */
+size_t pmfs_name_component(struct pm_bytes bare, size_t before);
+
 /* entry, function, inlined …; the number of an undefined kind. Valid as above. */
 struct pm_bytes pmfs_frame_kind(const struct pm_frame *frame, struct pm_text *scratch);
 
 /* The text after the last `/`: at most PM_LIMIT_BASE_NAME bytes, the end of a longer one. O(1). */
 struct pm_bytes pmfs_base_name(struct pm_bytes path);
+
+/* Names of threads: directories and identity columns. */
+struct pmfs_thread_names {
+	uint32_t n;
+	const char *const *paths;  /* of each thread, from the root */
+	const char *const *before; /* thread_id, the identity columns, NULL */
+};
+
+int pmfs_model_thread_names(
+	struct pmfs_model *m, const struct pmfs_thread_names **ret, struct pm_error *err);
 
 /* threads/node=0/rank=3: a thread's directory from the root. Owned by the model. */
 int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);

@@ -6,7 +6,7 @@
 #include "formats/common/affix.h"
 #include "formats/common/utf8.h"
 #include "fs/views/model/amounts.h"
-#include "fs/views/model/shortname.h"
+#include "fs/views/model/model.h"
 
 /* The length of the character at a place; bytes that are none count as one. */
 static size_t step_at(struct pm_bytes text, size_t at)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "formats/common/utf8.h"
-#include "fs/views/model/shortname.h"
+#include "fs/views/model/model.h"
 #include "fs/views/pictures/assets.h"
 
 /* Width of a character in boxes: 11 px of any common monospaced font, rounded up. */

@@ -7,9 +7,9 @@
 
 #include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/threadnames.h"
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/svg.h"

@@ -13,8 +13,8 @@
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "fs/views/model/categories.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/shortname.h"
 #include "fs/views/sums/threads.h"
 
 const char *const pmfs_wait_names[PMFS_N_WAITS] = {

@@ -8,7 +8,6 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "fs/views/model/categories.h"
-#include "fs/views/model/categoryrules.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"

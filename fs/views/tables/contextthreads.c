@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/threadnames.h"
 #include "fs/views/model/valuereader.h"
 
 enum { BLOCK = 4096 };

@@ -9,8 +9,8 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/threadnames.h"
 #include "fs/views/sums/threads.h"
 
 struct reading {

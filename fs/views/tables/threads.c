@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/threadnames.h"
 
 /* The times of the first and last of n samples; PM_NO_TIME if they are not there. */
 static int trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t n, uint64_t ret_ns[2],
