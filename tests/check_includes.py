@@ -66,7 +66,7 @@ ASSERTS = {
 
 # Where an engine lives, and what only its code has: a second one would be a second answer. See docs/architecture.md, Engines.
 HOMES = {
-    "fs/views/sums/namepaths.c": r"parent << 32 \| name",
+    "fs/views/sums/stacks.c": r"parent << 32 \| name",
     "fs/views/tables/trace.c": r'"timestamp_ns", "context_id", "depth"',
     "formats/zts/reader.c": r"(==|case) ZTS_RECORD_INFO|ZTS_HEAD_LONE_PAIR <<",
     "formats/common/percentiles.c": r"quantile|\bpercentile(_\w+)?\(|\+ 99\) ?/ ?100",

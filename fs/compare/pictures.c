@@ -11,7 +11,6 @@
 #include "fs/views/exports/export.h"
 #include "fs/views/pictures/flame.h"
 #include "fs/views/pictures/shades.h"
-#include "fs/views/sums/namepaths.h"
 #include "fs/views/sums/stacks.h"
 
 struct two_stacks {

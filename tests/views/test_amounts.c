@@ -1,7 +1,7 @@
 /* Numbers in pictures. */
 #include "harness.h"
 
-#include "fs/views/model/amounts.h"
+#include "fs/views/model/screen.h"
 
 static void assert_text(struct pm_text *t, const char *want)
 {

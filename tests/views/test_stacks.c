@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fs/views/sums/namepaths.h"
 #include "fs/views/sums/stacks.h"
 
 static struct pmfs_stacks stacks_of(

@@ -2,6 +2,8 @@
 #ifndef PROFMOUNT_FS_VIEWS_EXPORTS_EXPORT_H
 #define PROFMOUNT_FS_VIEWS_EXPORTS_EXPORT_H
 
+#include "formats/common/map.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/views.h"
 #include "fs/views/sums/stacks.h"
@@ -67,5 +69,91 @@ struct pmfs_pprof_about {
 /* profile.proto of pprof, gzipped: costs, or differences, which may be negative. */
 int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
 	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err);
+
+/*
+ * ---- callgraph.c ----
+ *
+ * The call graph for callgrind.out.M and callgraph.dot: functions by name, file and module, their
+ * costs by line, and the costs of their calls. In whole export units.
+ */
+
+struct pmfs_graph_function {
+	uint32_t name, file, module; /* into texts, on one line each; 0 is the empty text */
+	uint32_t line;               /* of the definition; 0 = unknown */
+	uint64_t self;
+	uint64_t total; /* of the outermost frames */
+};
+
+/*
+ * A function's exclusive cost at a line, or the cost of its calls of another function from that
+ * line.
+ */
+struct pmfs_graph_cost {
+	uint32_t function;
+	uint32_t callee; /* PM_NONE: exclusive cost */
+	uint32_t line;   /* in the function's file; 0 = unknown */
+	uint64_t units;  /* of calls: only those that are not inside another call of this edge */
+	uint64_t calls;
+};
+
+struct pmfs_graph {
+	uint32_t n_functions; /* in the order of the tree */
+	struct pmfs_graph_function *functions;
+	size_t n_costs;
+	struct pmfs_graph_cost
+		*costs; /* by function (exclusive costs first), callee, line; unique */
+	uint64_t total; /* sum of all exclusive costs */
+	const struct pmfs_column *column;
+	struct pm_strtab texts;
+	struct pm_arena arena; /* of everything */
+};
+
+/*
+ * The graph of a metric (any column of it) for the whole run (thread PM_NONE) or one thread. The
+ * caller frees `ret`; a failure leaves nothing allocated. O(n log n) in contexts.
+ */
+int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
+	struct pm_error *err);
+
+/* Accepts a zeroed one. */
+void pmfs_graph_done(struct pmfs_graph *g);
+
+static inline struct pm_bytes pmfs_graph_text(const struct pmfs_graph *g, uint32_t text)
+{
+	return g->texts.items[text];
+}
+
+/* ---- slices.c: traces as nested slices of time, for timeline viewers ---- */
+
+/* A frame that was on a thread's stack from start to end. Times are relative to the time origin. */
+struct pmfs_slice {
+	uint64_t start_ns, end_ns; /* equal for calls without duration */
+	uint64_t seq;              /* of a call: see struct pm_sample */
+	uint32_t thread;
+	uint32_t frame; /* of the tree */
+	uint32_t depth; /* frames above it */
+	uint32_t lane;  /* slices with the same thread and lane nest; 0 unless calls overlap */
+};
+
+struct pmfs_slices {
+	size_t n;
+	struct pmfs_slice *slices; /* by thread; by start, outer slices first */
+	uint32_t max_depth;        /* frames deeper than that are left out; PM_NONE: none are */
+	uint64_t n_left_out;       /* number of other slices left out */
+	struct pm_arena arena;     /* has the slices */
+};
+
+/*
+ * The slices of a thread, or of all threads (PM_NONE): at most PM_LIMIT_TRACE_SLICES, those of the
+ * topmost frames if there are more. The caller frees `ret`; a failure leaves nothing allocated.
+ * Reads the traces twice.
+ */
+int pmfs_slices_make(
+	struct pmfs_model *m, uint32_t thread, struct pmfs_slices *ret, struct pm_error *err);
+
+/* Accepts a zeroed one. */
+void pmfs_slices_done(struct pmfs_slices *s);
+
+enum { PMFS_MAX_LANES = 64 /* of a thread; calls for which there is none are left out */ };
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/sums/callgraph.h"
 
 /* Texts have one number in each space of names that they occur in. */
 enum space { OBJECTS, FILES, FUNCTIONS, N_SPACES };

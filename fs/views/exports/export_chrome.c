@@ -14,7 +14,6 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/slices.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"

@@ -9,7 +9,6 @@
 #include "formats/common/utf8.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/sums/callgraph.h"
 #include "profmount/limits.h"
 
 struct drawing {

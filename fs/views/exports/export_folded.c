@@ -16,7 +16,7 @@
 #include "formats/common/work.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
 
 /* A node's line, or with `below` all lines of paths through it. */
 struct item {

@@ -12,7 +12,6 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/model.h"
-#include "fs/views/sums/slices.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "formats/common/arena.h"
 #include "formats/common/formula.h"
 #include "formats/common/tap.h"
 #include "formats/common/text.h"
@@ -234,6 +235,9 @@ int pmfs_own_context(struct pmfs_model *m, uint32_t context, uint32_t *ret, stru
 /* Like run_costs of struct pm_profile_ops, for a context of the model's tree. */
 int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
 	struct pm_error *err);
+
+/* `n` cells without a value, in an arena; if `a` is NULL, to be freed. NULL if out of memory. */
+pm_number *pmfs_cells_new(struct pm_arena *a, size_t n);
 
 /*
  * Values of the whole run at a context (index), by column; NaN = no stored value. `cells` has

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_PICTURES_FLAME_H
 #define PROFMOUNT_FS_VIEWS_PICTURES_FLAME_H
 
-#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
 
 struct pmfs_colours;
 

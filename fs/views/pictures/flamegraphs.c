@@ -1,6 +1,6 @@
 /*
  * Flame graphs of a profile: of the whole run, of a context with all below it, of a thread. Frames
- * are those of the exports (stacks.h), merged by name (namepaths.h). A picture of a context costs
+ * are those of the exports (stacks.h), merged by name. A picture of a context costs
  * its subtree, not the tree.
  */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
-#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 
 /* What a picture shows, and the texts around it. */

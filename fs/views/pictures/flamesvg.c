@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "formats/common/sort.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"

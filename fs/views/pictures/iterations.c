@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "formats/common/sort.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"

@@ -1,7 +1,7 @@
 /* Ticks of a time axis: at most ten, one, two or five of a decimal unit apart, in one unit. */
 #include <math.h>
 
-#include "fs/views/model/amounts.h"
+#include "fs/views/model/screen.h"
 #include "fs/views/pictures/svg.h"
 
 enum {

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/model.h"
 #include "fs/views/model/screen.h"

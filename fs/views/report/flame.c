@@ -10,7 +10,7 @@
 #include "fs/views/pictures/flame.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
-#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
 
 struct graph {
 	struct pmfs_name_paths paths;

@@ -14,7 +14,6 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/timeline.h"
 #include "fs/views/sums/functions.h"
-#include "fs/views/sums/groups.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 

@@ -12,7 +12,6 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
-#include "fs/views/sums/groups.h"
 #include "profmount/limits.h"
 
 /* ---- children of a context, dearest first ---- */

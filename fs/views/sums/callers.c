@@ -7,8 +7,8 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/sums/groups.h"
 
 struct calls_part {
 	struct pmfs_calls calls;

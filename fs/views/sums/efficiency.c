@@ -6,7 +6,7 @@
 #include "formats/common/quantity.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/peers.h"
-#include "fs/views/sums/threadcategories.h"
+#include "fs/views/sums/rollups.h"
 #include "fs/views/sums/threads.h"
 
 struct adding {

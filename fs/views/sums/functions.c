@@ -12,7 +12,6 @@
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
-#include "fs/views/sums/groups.h"
 #include "profmount/limits.h"
 
 /* ---- the category of each function ---- */

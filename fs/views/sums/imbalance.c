@@ -13,7 +13,6 @@
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
-#include "fs/views/sums/groups.h"
 #include "fs/views/sums/threads.h"
 
 /* ---- the work of one thread ---- */

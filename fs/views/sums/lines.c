@@ -11,8 +11,8 @@
 #include "formats/common/map.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/sums/groups.h"
 
 struct lines_part {
 	struct pmfs_lines lines;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/screen.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"

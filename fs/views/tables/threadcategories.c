@@ -2,7 +2,7 @@
  * threads-by-category.csv: what each thread costs, by category. A row's position is its thread's
  * index × PMFS_N_CATEGORIES + its place among the rows of the thread.
  */
-#include "fs/views/sums/threadcategories.h"
+#include "fs/views/sums/rollups.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "formats/common/utf8.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/model.h"

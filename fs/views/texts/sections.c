@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "formats/common/utf8.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/screen.h"
 
 enum { MOST_COLUMNS = 12, TIME_WIDTH = 11, COUNT_WIDTH = 8, INDENT = 1, NOTE_INDENT = 9 };

@@ -9,7 +9,6 @@
 #include "formats/common/affix.h"
 #include "formats/common/quantity.h"
 #include "formats/common/text.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/model.h"

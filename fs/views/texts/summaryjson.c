@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "formats/common/json.h"
-#include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"

@@ -1,5 +1,5 @@
 /* Traces as nested slices of time; calls that overlap are in lanes. */
-#include "fs/views/sums/slices.h"
+#include "fs/views/exports/export.h"
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"

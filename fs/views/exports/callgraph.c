@@ -5,7 +5,7 @@
  * instance: contexts come in pre-order, so an edge (or function) is inside another instance iff its
  * context is before the end of the last outermost one.
  */
-#include "fs/views/sums/callgraph.h"
+#include "fs/views/exports/export.h"
 
 #include <string.h>
 
