@@ -286,6 +286,16 @@ struct pm_rec_called {
 void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_called *call);
 
 /*
+ * A number of the call that is told next, digits × 10^-decimals or a double: a cost of its context
+ * in the quantity of an event without samples, as pm_rec_cost_decimal and pm_rec_cost_f64 have it,
+ * and in windows that of the call. Events are made before the first call is told.
+ */
+void pm_rec_number(struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event,
+	int64_t digits, unsigned decimals);
+void pm_rec_number_f64(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event, double number);
+
+/*
  * The costs of such a sample: `weight` of its event, and one of its samples. The same as
  * pm_rec_cost, in the same order with it, but faster for many in a row, whose sums lie far apart in
  * memory.

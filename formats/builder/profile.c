@@ -73,6 +73,8 @@ static void show(struct pm_rec_opened *o)
 	p->n_events = (uint32_t)r->n_events;
 	if (r->n_traces == 0 || w->threads.n == 0)
 		o->ops.samples = NULL;
+	if (!r->traces_are_calls || r->n_events == 0)
+		o->ops.amounts = NULL;
 	o->span.duration_ns = r->duration_ns;
 	o->span.origin_ns = r->n_traces > 0 ? r->first_ns : PM_NO_TIME;
 	if (r->n_traces > 0 && r->duration_ns == PM_NO_TIME && r->end_ns >= r->first_ns)
@@ -257,7 +259,14 @@ static int64_t samples(const struct pm_profile *p, uint32_t thread, uint64_t fir
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
 	(void)err;
-	return pm_rec_samples(&opened_of(p)->recording, thread, first, ret, room);
+	return pm_rec_samples(&opened_of(p)->recording, thread, first, ret, NULL, room);
+}
+
+static int64_t amounts(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room, struct pm_error *err)
+{
+	(void)err;
+	return pm_rec_samples(&opened_of(p)->recording, thread, first, ret, ret_amounts, room);
 }
 
 static int trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
@@ -287,7 +296,8 @@ static uint64_t memory(const struct pm_profile *p)
 	const struct pm_rec_whole *w = &o->whole;
 	uint64_t contexts = w->tree ? w->tree->n_contexts : 0;
 	return contexts * (20 + 8 * (uint64_t)w->metrics.n) +
-		o->recording.n_cells * (sizeof(struct pm_rec_cell) + 64) + o->recording.arena.total;
+		o->recording.n_cells * (sizeof(struct pm_rec_cell) + 64) +
+		o->recording.n_amounts * sizeof(*o->recording.amounts) + o->recording.arena.total;
 }
 
 static const struct pm_profile_ops all_ops = {
@@ -296,6 +306,7 @@ static const struct pm_profile_ops all_ops = {
 	.run_costs = run_costs,
 	.values = values,
 	.samples = samples,
+	.amounts = amounts,
 	.trace_ends = trace_ends,
 	.recipes = recipes,
 	.remarks = remarks,

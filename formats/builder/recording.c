@@ -72,6 +72,7 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->series);
 	free(r->depths);
 	free(r->events);
+	free(r->amounts);
 	free(r->missings);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }

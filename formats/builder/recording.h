@@ -52,6 +52,15 @@ struct pm_rec_waiting {
 
 enum { PM_REC_WAITING = 64 };
 
+/* A number of a call; those of one call lie together. */
+struct pm_rec_amount_of {
+	uint32_t event : 15, is_last : 1, decimals : 15, is_real : 1;
+	union {
+		int64_t i;
+		double f;
+	};
+};
+
 /* What ran when on a thread. */
 struct pm_rec_trace {
 	const uint8_t **blocks; /* see traces.c; all but the last have as many events */
@@ -115,6 +124,8 @@ struct pm_recording {
 	bool traces_are_calls, since_epoch, traces_are_weighed;
 	struct pm_event *events; /* names are of the arena */
 	size_t n_events, event_room;
+	struct pm_rec_amount_of *amounts; /* of calls, in their order; the last ones wait for one */
+	size_t n_amounts, amount_room, n_amounts_told;
 	uint64_t first_ns, end_ns; /* of all traces */
 	uint32_t *path_contexts;   /* contexts of the tree by path, once it is sealed */
 
@@ -224,7 +235,7 @@ int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, st
  */
 int pm_rec_seal_traces(struct pm_recording *r);
 int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
-	struct pm_sample *ret, size_t room);
+	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room);
 int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *ret_first_ns,
 	uint64_t *ret_last_ns);
 int pm_rec_call_times(void *opened, struct pm_error *err); /* builds pm_parts.call_times */

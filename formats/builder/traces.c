@@ -3,6 +3,7 @@
  * bytes an event. Any event is found in O(1), and read by decoding the block that has it.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/builder/recording.h"
@@ -14,7 +15,7 @@
 enum {
 	BLOCK_EVENTS = 256,
 	VARINT = 10,                             /* bytes at most */
-	BLOCK_BYTES = BLOCK_EVENTS * 5 * VARINT, /* of five numbers */
+	BLOCK_BYTES = BLOCK_EVENTS * 6 * VARINT, /* of six numbers */
 };
 
 /* An event as it was told; `context` is a path, or PM_REC_NONE. */
@@ -22,6 +23,7 @@ struct pm_rec_event {
 	uint64_t time_ns, duration_ns, self_ns, seq;
 	uint32_t context, event;
 	int64_t weight;
+	uint64_t amounts; /* of a call: the number of its first one, + 1; 0: it has none */
 };
 
 /* ---- blocks ---- */
@@ -71,6 +73,8 @@ static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
 		if (r->traces_are_calls) {
 			at = put_signed(at, e->duration_ns - e->self_ns);
 			at = put_signed(at, e->seq - seq);
+			if (r->n_events)
+				at = put(at, e->amounts);
 		}
 		if (r->traces_are_weighed) {
 			at = put(at, e->event);
@@ -93,7 +97,7 @@ static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
 struct decoder {
 	const uint8_t *at;
 	uint64_t time, seq;
-	bool calls, weighed;
+	bool calls, weighed, counts;
 };
 
 static inline struct decoder decoder_at(
@@ -101,7 +105,8 @@ static inline struct decoder decoder_at(
 {
 	return (struct decoder){.at = t->blocks[block],
 		.calls = r->traces_are_calls,
-		.weighed = r->traces_are_weighed};
+		.weighed = r->traces_are_weighed,
+		.counts = r->traces_are_calls && r->n_events > 0};
 }
 
 static inline struct pm_rec_event decode(struct decoder *d)
@@ -110,10 +115,11 @@ static inline struct pm_rec_event decode(struct decoder *d)
 	e.time_ns = d->time += get_signed(&d->at);
 	e.duration_ns = get(&d->at) - 1;
 	e.context = (uint32_t)get(&d->at) - 1;
-	e.self_ns = e.seq = 0;
+	e.self_ns = e.seq = e.amounts = 0;
 	if (d->calls) {
 		e.self_ns = e.duration_ns - get_signed(&d->at);
 		e.seq = d->seq += get_signed(&d->at);
+		e.amounts = d->counts ? get(&d->at) : 0;
 	}
 	e.event = d->weighed ? (uint32_t)get(&d->at) : 0;
 	e.weight = d->weighed ? (int64_t)get_signed(&d->at) : 0;
@@ -176,7 +182,7 @@ uint32_t pm_rec_event(
 	if (r->failed)
 		return PM_REC_BAD;
 	/* The group of a quantity's metrics is its number. */
-	r->events[r->n_events] = (struct pm_event){copy, weights, samples};
+	r->events[r->n_events] = (struct pm_event){copy, weights, samples, 0, false};
 	return (uint32_t)r->n_events++;
 }
 
@@ -195,13 +201,47 @@ void pm_rec_instant(struct pm_recording *r, uint32_t thread, uint64_t time_ns, u
 
 void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_called *c)
 {
+	bool counts = r->n_amounts > r->n_amounts_told;
 	r->traces_are_calls = true;
 	add(r, thread,
 		&(struct pm_rec_event){.time_ns = c->time_ns,
 			.duration_ns = c->duration_ns,
 			.self_ns = c->self_ns,
 			.seq = c->seq,
-			.context = c->context});
+			.context = c->context,
+			.amounts = counts ? r->n_amounts_told + 1 : 0});
+	if (counts)
+		r->amounts[r->n_amounts - 1].is_last = true;
+	r->n_amounts_told = r->n_amounts;
+}
+
+static void add_amount(struct pm_recording *r, struct pm_rec_amount_of amount)
+{
+	if (pm_list_room(&r->amounts, r->n_amounts, &r->amount_room, sizeof(amount)) < 0)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for numbers of calls");
+	else
+		r->amounts[r->n_amounts++] = amount;
+}
+
+void pm_rec_number(struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event,
+	int64_t digits, unsigned decimals)
+{
+	if (r->failed || event >= r->n_events)
+		return;
+	pm_rec_cost_decimal(r, thread, context, r->events[event].weights, digits, decimals);
+	add_amount(r,
+		(struct pm_rec_amount_of){
+			.event = event & 0x7fff, .decimals = decimals & 0x7fff, .i = digits});
+}
+
+void pm_rec_number_f64(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t event, double number)
+{
+	if (r->failed || event >= r->n_events || !isfinite(number))
+		return;
+	pm_rec_cost_f64(r, thread, context, r->events[event].weights, number);
+	add_amount(r,
+		(struct pm_rec_amount_of){.event = event & 0x7fff, .is_real = true, .f = number});
 }
 
 void pm_rec_origin(struct pm_recording *r, uint64_t time_ns)
@@ -258,6 +298,13 @@ int pm_rec_seal_traces(struct pm_recording *r)
 		free(t->waiting);
 		t->waiting = NULL;
 	}
+	for (size_t i = 0; i < r->n_events; i++) {
+		uint32_t of = r->events[i].weights;
+		if (of >= r->n_quantities)
+			continue;
+		r->events[i].decimals = r->quantities[of].decimals;
+		r->events[i].no_zeros = r->quantities[of].no_zeros;
+	}
 	return e;
 }
 
@@ -280,8 +327,28 @@ static uint64_t drawn_ns(const struct pm_recording *r, const struct pm_rec_trace
 	return ns < most ? ns : most;
 }
 
+/* Those of a call, in the scale of the event. */
+static void get_amounts(const struct pm_recording *r, uint64_t first, struct pm_amount *ret)
+{
+	for (size_t i = 0; i < r->n_events; i++)
+		ret[i].known = false;
+	for (uint64_t k = first; k > 0; k = r->amounts[k - 1].is_last ? 0 : k + 1) {
+		const struct pm_rec_amount_of *a = &r->amounts[k - 1];
+		const struct pm_event *e = &r->events[a->event];
+		struct pm_amount *to = &ret[a->event];
+		bool real = a->is_real || e->decimals < a->decimals;
+		int64_t scale = 1;
+		for (unsigned i = a->decimals; i < e->decimals; i++)
+			scale *= 10;
+		to->known = true;
+		to->real = real || __builtin_mul_overflow(a->i, scale, &to->i);
+		if (to->real)
+			to->f = a->is_real ? a->f : (double)(a->i / powl(10, a->decimals));
+	}
+}
+
 int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
-	struct pm_sample *ret, size_t room)
+	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room)
 {
 	const struct pm_rec_trace *t = thread < r->n_traces ? &r->traces[thread] : NULL;
 	size_t filled = 0;
@@ -300,6 +367,8 @@ int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t f
 					: r->path_contexts[e.context] + 1ull,
 				.self_ns = e.self_ns,
 				.seq = e.seq};
+			if (ret_amounts)
+				get_amounts(r, e.amounts, &ret_amounts[(filled - 1) * r->n_events]);
 			if (r->traces_are_weighed) {
 				ret[filled - 1].weight = e.weight;
 				ret[filled - 1].event = e.event;
@@ -315,7 +384,7 @@ int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *r
 	uint64_t *ret_last_ns)
 {
 	struct pm_sample first = {.time_ns = PM_NO_TIME};
-	pm_rec_samples(r, thread, 0, &first, 1);
+	pm_rec_samples(r, thread, 0, &first, NULL, 1);
 	*ret_first_ns = first.time_ns;
 	/* A last sample that lasts ends later than it begins. */
 	*ret_last_ns = first.time_ns == PM_NO_TIME ? PM_NO_TIME : r->traces[thread].end_ns;
@@ -337,7 +406,7 @@ static int add_calls(void *context, struct pm_durations *ret)
 		for (uint64_t k = 0; k < t->n && e == 0; k += BLOCK_EVENTS) {
 			size_t n = t->n - k < BLOCK_EVENTS ? (size_t)(t->n - k) : BLOCK_EVENTS,
 			       m = 0;
-			struct decoder d = {.at = t->blocks[k / BLOCK_EVENTS], .calls = true};
+			struct decoder d = decoder_at(r, t, k / BLOCK_EVENTS);
 			for (size_t j = 0; j < n; j++) {
 				struct pm_rec_event event = decode(&d);
 				uint32_t at = event.context == PM_REC_NONE

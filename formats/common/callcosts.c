@@ -331,3 +331,31 @@ int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of
 	}
 	return (int64_t)filled;
 }
+
+int pm_callcosts_pour(
+	const struct pm_callcosts *c, uint32_t n_threads, struct pm_costs *to, bool expects)
+{
+	struct pm_value batch[PM_CALLS_N_METRICS * 256];
+	for (uint32_t thread = 0; thread < n_threads; thread++) {
+		const struct pm_values_of of = {PM_OF_THREAD, thread, false};
+		int64_t n = 0;
+		for (uint64_t at = 0; (n = pm_callcosts_values(c, of, at, batch,
+					       sizeof(batch) / sizeof(*batch))) > 0;
+			at += (uint64_t)n) {
+			for (int64_t i = 0; i < n; i++) {
+				const struct pm_value *v = &batch[i];
+				uint32_t context = (uint32_t)v->context - 1;
+				if (expects)
+					pm_costs_expect(to, context);
+				else if (v->whole && (v->negative || v->u <= INT64_MAX))
+					pm_costs_add_whole(to, thread, context, v->metric, v->i);
+				else
+					pm_costs_add(to, thread, context, v->metric,
+						v->whole ? (double)v->u : v->f);
+			}
+			if (pm_work_cancelled())
+				return PM_CANCELLED;
+		}
+	}
+	return 0;
+}

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_CALLCOSTS_H
 #define PROFMOUNT_CALLCOSTS_H
 
+#include "formats/common/costs.h"
 #include "profmount/profile.h"
 
 /* Sums of 64-bit times that cannot overflow. */
@@ -83,5 +84,12 @@ int64_t pm_callcosts_of_run(
 	const struct pm_callcosts *c, uint32_t context, struct pm_value *ret, size_t room);
 int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room);
+
+/*
+ * Announces all of them (`expects`), or adds them, where costs of other kinds are, too. 0, or
+ * -ENOMEM if the work is cancelled.
+ */
+int pm_callcosts_pour(
+	const struct pm_callcosts *c, uint32_t n_threads, struct pm_costs *to, bool expects);
 
 #endif

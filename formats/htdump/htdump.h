@@ -160,16 +160,8 @@ struct htd_wanted {
 	struct pm_strtab names;
 	struct pm_metrics metrics; /* of calls, then inclusive and own of each field */
 	const char **columns;      /* the names of the latter in labels.csv */
+	struct pm_event *events;   /* whose quantities those are: pm_profile.events */
 	struct pm_arena arena;
-};
-
-/* A sum of numbers, if there are any: an integer, or a double where it must be. */
-struct htd_amount {
-	bool known, real;
-	union {
-		int64_t i;
-		double f;
-	};
 };
 
 /* Where the fields are in events of a plan: the last one. */
@@ -182,7 +174,7 @@ struct htd_wanted_places {
 struct htd_path_amount {
 	uint32_t thread, context; /* a rank until the tree is frozen */
 	uint32_t field;
-	struct htd_amount amount;
+	struct pm_amount amount;
 };
 
 /* `fields` has `,` between names. -EINVAL, or -ENOMEM; end with htd_wanted_done in any case. */
@@ -194,20 +186,20 @@ int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, con
 	struct pm_error *err);
 
 /* A cell; empty if nothing is known. */
-struct pm_cell htd_amount_cell(const struct htd_amount *a);
+struct pm_cell htd_amount_cell(const struct pm_amount *a);
 
 /* Beyond 64 bits, and with a real number, it becomes a double. */
-void htd_amount_add(struct htd_amount *to, const struct htd_amount *more);
+void htd_amount_add(struct pm_amount *to, const struct pm_amount *more);
 
 /* The numbers of a call, w->n of them. `places` is zeroed before the first one. */
 void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *places,
-	const struct htd_event *e, struct htd_amount *ret);
+	const struct htd_event *e, struct pm_amount *ret);
 
 struct htd_calls;
 
 /* Takes over those of a path, thread by thread. 0 or -ENOMEM. */
 int htd_amounts_take(
-	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct htd_amount *of_path);
+	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct pm_amount *of_path);
 
 /* Once the tree and the costs of calls are frozen: fills `all`. 0 or -ENOMEM. */
 int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index);
@@ -255,7 +247,7 @@ struct htd_lane_walk {
 	struct htd_path *paths;
 	size_t path_room;
 	const struct htd_wanted *wanted; /* set by the caller */
-	struct htd_amount *amounts;      /* wanted->n a path */
+	struct pm_amount *amounts;       /* wanted->n a path */
 	size_t amount_room;
 	struct htd_labels labels;
 	struct pm_durations durations; /* by label of the walk */
@@ -330,7 +322,7 @@ struct htd_calls {
 	size_t n_amounts, amount_room;
 	struct pm_costs all; /* if anything is wanted: those of calls, too */
 	/* By label: inclusive (of outermost instances) and own sums of each field. */
-	struct htd_amount *of_labels;
+	struct pm_amount *of_labels;
 	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
 
@@ -467,9 +459,11 @@ bool htd_is_call_class(const struct htd_klass *k);
 /* classes.c: builds pm_parts.series. */
 int htd_series(void *opened, struct pm_error *err);
 
-/* trace.c: pm_profile_ops.samples. */
+/* trace.c: pm_profile_ops.samples and amounts. */
 int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
+int64_t htd_samples_amounts(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room, struct pm_error *err);
 
 /* raw.c, classes.c: the documents and collections that only this format has. */
 void htd_raw_documents(struct htd_opened *src);

@@ -27,7 +27,7 @@ struct walker {
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* the calls since the last mark; HTD_MARK of them, as below */
 	struct pm_duration *durations; /* by label of the walk */
-	struct htd_amount *amounts;    /* if any are wanted: of the same calls */
+	struct pm_amount *amounts;     /* if any are wanted: of the same calls */
 	struct htd_wanted_places places;
 	uint32_t n_steps;
 	struct pm_text scratch;

@@ -152,6 +152,7 @@ static const struct pm_profile_ops ops = {
 	.run_costs = run_costs,
 	.values = values,
 	.samples = htd_samples,
+	.amounts = htd_samples_amounts,
 	.recipes = recipes,
 	.warm = warm,
 	.changed = changed,
@@ -184,6 +185,8 @@ void htd_model_init(struct htd_opened *src, struct pm_profile *ret)
 	ret->input_bytes = src->stream.bytes.len;
 	ret->kind_of_tree = "calls";
 	ret->traces_are_calls = ret->calls_in_order = true;
+	ret->events = src->wanted.events;
+	ret->n_events = src->wanted.n;
 	ret->notes = notes;
 	ret->self = src;
 }

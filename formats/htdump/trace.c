@@ -24,6 +24,7 @@ struct segment {
 	size_t mark;
 	uint32_t n;
 	struct pm_sample samples[HTD_MARK];
+	struct pm_amount amounts[]; /* of each: those that are wanted */
 };
 
 struct frame {
@@ -37,6 +38,7 @@ struct replay {
 	const struct pm_map *children;
 	const struct htd_lane *lane;
 	struct segment *seg;
+	struct htd_wanted_places places;
 	struct pm_text scratch;
 	struct frame *stack; /* the innermost open call */
 	size_t depth, room;
@@ -116,6 +118,9 @@ static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 		uint64_t *self = &p->seg->samples[parent].self_ns;
 		*self = htd_self_without(*self, f.duration);
 	}
+	if (p->c->wanted->n)
+		htd_amounts_read(p->c->wanted, &p->places, e,
+			&p->seg->amounts[(size_t)p->seg->n * p->c->wanted->n]);
 	p->seg->samples[p->seg->n++] = (struct pm_sample){
 		.time_ns = f.start,
 		.duration_ns = f.duration,
@@ -203,10 +208,12 @@ static int segment_build(void *context, struct pm_cached **ret, struct pm_error 
 		r = htd_children_get(wanted->src, &children, err);
 	if (r < 0)
 		return r;
-	struct segment *seg = malloc(sizeof(*seg));
+	size_t bytes = sizeof(struct segment) +
+		(size_t)HTD_MARK * calls->wanted->n * sizeof(struct pm_amount);
+	struct segment *seg = malloc(bytes);
 	if (!seg)
 		return pm_error_plain(err, -ENOMEM);
-	seg->cached = (struct pm_cached){.bytes = sizeof(*seg), .free = segment_free};
+	seg->cached = (struct pm_cached){.bytes = bytes, .free = segment_free};
 	seg->lane = wanted->lane;
 	seg->mark = wanted->mark;
 	r = read_segment(calls, children, seg, err);
@@ -219,8 +226,9 @@ static int segment_build(void *context, struct pm_cached **ret, struct pm_error 
 
 /* From `first` to the end of its segment, at most. */
 static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
-	size_t room, struct pm_error *err)
+	struct pm_amount *ret_amounts, size_t room, struct pm_error *err)
 {
+	size_t n_amounts = src->wanted.n;
 	struct wanted wanted = {src, lane, first / HTD_MARK};
 	uint64_t key =
 		(uint64_t)SEGMENTS << 56 | (uint64_t)lane << MARK_BITS | (uint64_t)wanted.mark;
@@ -233,14 +241,17 @@ static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, stru
 	n = n < room ? n : room;
 	bool to_end = from + n == seg->n;
 	memcpy(ret, &seg->samples[from], n * sizeof(*ret));
+	if (ret_amounts)
+		memcpy(ret_amounts, &seg->amounts[from * n_amounts],
+			n * n_amounts * sizeof(*ret_amounts));
 	pm_cache_release(src->cache, cached);
 	if (to_end) /* a long trace must not displace everything else */
 		pm_cache_drop(src->cache, key);
 	return (int64_t)n;
 }
 
-int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_sample *ret, size_t room, struct pm_error *err)
+int64_t htd_samples_amounts(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room, struct pm_error *err)
 {
 	struct htd_opened *src = htd_opened_of(p);
 	size_t n = 0;
@@ -248,7 +259,8 @@ int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	if (r < 0)
 		return r;
 	while (n < room && first + n < src->threads.threads[thread].n_samples) {
-		int64_t more = piece(src, thread, first + n, ret + n, room - n, err);
+		int64_t more = piece(src, thread, first + n, ret + n,
+			ret_amounts ? ret_amounts + n * src->wanted.n : NULL, room - n, err);
 		if (more < 0)
 			return more;
 		if (more == 0)
@@ -256,4 +268,10 @@ int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		n += (size_t)more;
 	}
 	return (int64_t)n;
+}
+
+int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	return htd_samples_amounts(p, thread, first, ret, NULL, room, err);
 }

@@ -34,15 +34,19 @@ int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *e
 	struct pm_metric *list = pm_arena_array(&w->arena, n_metrics, sizeof(*list));
 	w->columns =
 		pm_arena_array(&w->arena, METRICS_OF_FIELD * (size_t)w->n, sizeof(*w->columns));
+	w->events = pm_arena_array(&w->arena, w->n, sizeof(*w->events));
 	struct pm_text text = {.p = NULL};
-	if (!list || !w->columns)
+	if (!list || !w->columns || !w->events)
 		return pm_error_plain(err, -ENOMEM);
 	memcpy(list, pm_callcosts_metrics.metrics, PM_CALLS_N_METRICS * sizeof(*list));
 	for (uint32_t i = PM_CALLS_N_METRICS; i < n_metrics; i++) {
 		bool own = (i - PM_CALLS_N_METRICS) % METRICS_OF_FIELD;
 		uint32_t field = (i - PM_CALLS_N_METRICS) / METRICS_OF_FIELD;
+		/* Groups are behind those of time and calls. */
+		w->events[field] = (struct pm_event){
+			.name = w->names.items[field], .weights = 2 + field, .samples = PM_NONE};
 		list[i] = (struct pm_metric){.id = i,
-			.group = 2 + field, /* behind those of time and calls */
+			.group = 2 + field,
 			.role = own ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE,
 			.in_tree = true,
 			.in_flat = true,
@@ -104,7 +108,7 @@ int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, con
 
 /* ---- sums ---- */
 
-void htd_amount_add(struct htd_amount *to, const struct htd_amount *more)
+void htd_amount_add(struct pm_amount *to, const struct pm_amount *more)
 {
 	if (!more->known)
 		return;
@@ -121,14 +125,14 @@ void htd_amount_add(struct htd_amount *to, const struct htd_amount *more)
 	to->real = true;
 }
 
-struct pm_cell htd_amount_cell(const struct htd_amount *a)
+struct pm_cell htd_amount_cell(const struct pm_amount *a)
 {
 	return !a->known ? pm_cell_empty() : a->real ? pm_cell_f64(a->f) : pm_cell_i64(a->i);
 }
 
-static struct htd_amount amount_of(const struct pm_cell *cell)
+static struct pm_amount amount_of(const struct pm_cell *cell)
 {
-	struct htd_amount a = {.known = true};
+	struct pm_amount a = {.known = true};
 	if (cell->kind == PM_CELL_I64 || (cell->kind == PM_CELL_U64 && cell->u <= INT64_MAX)) {
 		a.i = cell->i;
 		return a;
@@ -140,7 +144,7 @@ static struct htd_amount amount_of(const struct pm_cell *cell)
 }
 
 void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *places,
-	const struct htd_event *e, struct htd_amount *ret)
+	const struct htd_event *e, struct pm_amount *ret)
 {
 	const struct htd_plan *plan = e->plan;
 	if (places->plan != plan) {
@@ -156,7 +160,7 @@ void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *plac
 		}
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
-		ret[i] = (struct htd_amount){.known = false};
+		ret[i] = (struct pm_amount){.known = false};
 		if (places->at[i] == HTD_NONE)
 			continue;
 		struct pm_cell cell = htd_event_cell(e, places->at[i]);
@@ -165,7 +169,7 @@ void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *plac
 }
 
 int htd_amounts_take(
-	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct htd_amount *of_path)
+	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct pm_amount *of_path)
 {
 	for (uint32_t i = 0; i < c->wanted->n; i++) {
 		if (!of_path[i].known)
@@ -186,10 +190,10 @@ struct gathered {
 	uint32_t n;
 	size_t room, sum_room;
 	uint32_t *contexts;
-	struct htd_amount *sums;
+	struct pm_amount *sums;
 };
 
-static struct htd_amount *sums_of(const struct gathered *g, uint32_t at)
+static struct pm_amount *sums_of(const struct gathered *g, uint32_t at)
 {
 	return g->sums + (size_t)at * METRICS_OF_FIELD * g->c->wanted->n;
 }
@@ -229,7 +233,7 @@ static int gather(struct gathered *g, uint32_t thread, size_t *first)
 	int r = list_contexts(g, thread);
 	for (; r == 0 && *first < c->n_amounts && c->amounts[*first].thread == thread; ++*first) {
 		const struct htd_path_amount *a = &c->amounts[*first];
-		struct htd_amount *sums = sums_of(g, place_of(g, a->context));
+		struct pm_amount *sums = sums_of(g, place_of(g, a->context));
 		for (unsigned k = 0; k < METRICS_OF_FIELD; k++)
 			htd_amount_add(&sums[METRICS_OF_FIELD * a->field + k], &a->amount);
 	}
@@ -244,37 +248,17 @@ static int gather(struct gathered *g, uint32_t thread, size_t *first)
 
 static void expect(struct htd_calls *c, const struct gathered *g)
 {
-	for (uint32_t i = 0; i < g->n; i++) {
-		for (uint32_t k = 0; k < PM_CALLS_N_METRICS; k++)
-			pm_costs_expect(&c->all, g->contexts[i]);
+	for (uint32_t i = 0; i < g->n; i++)
 		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++)
 			if (sums_of(g, i)[k].known)
 				pm_costs_expect(&c->all, g->contexts[i]);
-	}
-}
-
-static void add_value(struct htd_calls *c, uint32_t thread, const struct pm_value *v)
-{
-	uint32_t context = (uint32_t)v->context - 1;
-	if (v->whole && (v->negative || v->u <= INT64_MAX))
-		pm_costs_add_whole(&c->all, thread, context, v->metric, v->i);
-	else
-		pm_costs_add(&c->all, thread, context, v->metric, v->whole ? (double)v->u : v->f);
 }
 
 static void add(struct htd_calls *c, uint32_t thread, const struct gathered *g)
 {
-	struct pm_value batch[BATCH];
-	int64_t n;
-	for (uint64_t at = 0;
-		(n = pm_callcosts_values(&c->costs,
-			 (struct pm_values_of){PM_OF_THREAD, thread, false}, at, batch, BATCH)) > 0;
-		at += (uint64_t)n)
-		for (int64_t i = 0; i < n; i++)
-			add_value(c, thread, &batch[i]);
 	for (uint32_t i = 0; i < g->n; i++)
 		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++) {
-			const struct htd_amount *sum = &sums_of(g, i)[k];
+			const struct pm_amount *sum = &sums_of(g, i)[k];
 			uint32_t metric = PM_CALLS_N_METRICS + k;
 			if (sum->known && sum->real)
 				pm_costs_add(&c->all, thread, g->contexts[i], metric, sum->f);
@@ -294,6 +278,8 @@ int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index)
 		size_t first = 0;
 		if (pass == 1)
 			r = pm_costs_place(&c->all);
+		if (r == 0)
+			r = pm_callcosts_pour(&c->costs, n_threads, &c->all, pass == 0);
 		for (uint32_t i = 0; r == 0 && i < n_threads; i++) {
 			r = gather(&g, i, &first);
 			if (r == 0 && pass == 0)
@@ -315,7 +301,7 @@ int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index)
 /* ---- reading ---- */
 
 /* Of a context on all threads: by metric. */
-static void sum_up(const struct htd_calls *c, uint32_t context, struct htd_amount *sums)
+static void sum_up(const struct htd_calls *c, uint32_t context, struct pm_amount *sums)
 {
 	struct pm_value batch[64];
 	uint32_t n_metrics = c->wanted->metrics.n;
@@ -324,7 +310,7 @@ static void sum_up(const struct htd_calls *c, uint32_t context, struct htd_amoun
 	for (uint64_t at = 0; (n = pm_costs_of_context(&c->all, context, at, batch, 64)) > 0;
 		at += (uint64_t)n)
 		for (int64_t i = 0; i < n; i++) {
-			struct htd_amount more = {.known = true, .real = !batch[i].whole};
+			struct pm_amount more = {.known = true, .real = !batch[i].whole};
 			if (more.real)
 				more.f = batch[i].f;
 			else
@@ -335,7 +321,7 @@ static void sum_up(const struct htd_calls *c, uint32_t context, struct htd_amoun
 
 void htd_amounts_of_label(struct htd_calls *c, uint32_t label, uint32_t context, bool outermost)
 {
-	struct htd_amount sums[MOST_METRICS];
+	struct pm_amount sums[MOST_METRICS];
 	uint32_t n = METRICS_OF_FIELD * c->wanted->n;
 	sum_up(c, context, sums);
 	for (uint32_t k = outermost ? 0 : 1; k < n; k += outermost ? 1 : METRICS_OF_FIELD)
@@ -345,7 +331,7 @@ void htd_amounts_of_label(struct htd_calls *c, uint32_t label, uint32_t context,
 int64_t htd_all_of_run(
 	const struct htd_calls *c, uint32_t context, struct pm_value *ret, size_t room)
 {
-	struct htd_amount sums[MOST_METRICS];
+	struct pm_amount sums[MOST_METRICS];
 	uint32_t n_metrics = c->wanted->metrics.n;
 	size_t filled = 0;
 	sum_up(c, context, sums);

@@ -25,7 +25,7 @@ struct tev_values {
 	struct pm_strtab fields; /* those that are asked for, then others that there are */
 	struct pm_arena arena;
 	uint32_t n;
-	uint32_t quantity[PM_LIMIT_COUNTER_FIELDS];
+	uint32_t event[PM_LIMIT_COUNTER_FIELDS];
 	bool found[PM_LIMIT_COUNTER_FIELDS];
 	struct value *items; /* by seq */
 	size_t n_items, room;
@@ -142,18 +142,19 @@ void tev_values_quantities(struct tev_reading *t)
 {
 	struct tev_values *v = t->values;
 	for (uint32_t i = 0; v && i < v->n; i++) {
-		v->quantity[i] = pm_rec_metric(t->r, v->fields.items[i], (struct pm_bytes){0});
-		pm_rec_no_zeros(t->r, v->quantity[i]);
+		uint32_t quantity = pm_rec_metric(t->r, v->fields.items[i], (struct pm_bytes){0});
+		pm_rec_no_zeros(t->r, quantity);
+		v->event[i] = pm_rec_event(t->r, v->fields.items[i], quantity, PM_REC_NONE);
 	}
 }
 
 static void add(struct tev_reading *t, const struct value *value, uint32_t thread, uint32_t context)
 {
-	uint32_t quantity = t->values->quantity[value->field];
+	uint32_t event = t->values->event[value->field];
 	if (value->decimals == REAL)
-		pm_rec_cost_f64(t->r, thread, context, quantity, value->f);
+		pm_rec_number_f64(t->r, thread, context, event, value->f);
 	else
-		pm_rec_cost_decimal(t->r, thread, context, quantity, value->i, value->decimals);
+		pm_rec_number(t->r, thread, context, event, value->i, value->decimals);
 }
 
 void tev_values_add(struct tev_reading *t, const struct tev_calls *calls, uint32_t call,

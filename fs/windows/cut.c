@@ -10,11 +10,6 @@
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 
-static bool span_has_begin(const struct pmfs_span *span, uint64_t time)
-{
-	return time >= span->start && (time < span->end || (span->is_last && time == span->end));
-}
-
 /* ---- spans ---- */
 
 /* Clips a sample or call to the span; false if nothing of it is inside. */
@@ -26,7 +21,7 @@ static bool span_clip(const struct pmfs_span *span, const struct pm_sample *s, u
 	uint64_t to = end < span->end ? end : span->end;
 	*ret_start = from;
 	*ret_duration = to > from ? to - from : 0;
-	return to > from || span_has_begin(span, s->time_ns);
+	return to > from || pmfs_span_has_begin(span, s->time_ns);
 }
 
 int pmfs_run_length(
@@ -57,7 +52,7 @@ static enum where where_is(const struct pmfs_span *span, const struct pmfs_cover
 	bool after = c->first > span->end || (c->first == span->end && !span->is_last);
 	if (after || (c->end <= span->start && c->last < span->start))
 		return OUTSIDE;
-	bool all_begin = c->first >= span->start && span_has_begin(span, c->last);
+	bool all_begin = c->first >= span->start && pmfs_span_has_begin(span, c->last);
 	bool all_end = c->end <= span->end && c->end < UINT64_MAX;
 	return all_begin && all_end ? INSIDE : AT_THE_EDGE;
 }
@@ -96,7 +91,7 @@ static int take(void *context, const struct pm_sample *samples, size_t n)
 		uint64_t start, ns;
 		if (!span_clip(c->span, s, &start, &ns))
 			continue;
-		bool begins = c->calls && span_has_begin(c->span, s->time_ns);
+		bool begins = c->calls && pmfs_span_has_begin(c->span, s->time_ns);
 		if (pmfs_tally_add(&c->cut->tally, s->context, ns, begins) < 0)
 			return -ENOMEM;
 		if (s->within && lend(c, s, ns) < 0)

@@ -1,8 +1,9 @@
 /*
  * Windows over samples that are instants with a weight. A trace of them is in the order of time, so
  * the rows of a window are one stretch, found without an index; what its samples weigh, by event,
- * is what it costs.
+ * is what it costs. Numbers of calls are the same at their beginnings, beside the times of calls.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -55,10 +56,17 @@ int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
 
 /* ---- sums ---- */
 
+/* A sum: whole in the scale of its event, and what is a double. */
+struct amount {
+	pm_sum whole;
+	double real;
+	bool is_real, is_known;
+};
+
 /* What the samples of an event in a context, on a thread, weigh, and how many there are. */
 struct weighed {
 	uint32_t thread, context, event;
-	pm_sum weight;
+	struct amount weight;
 	uint64_t samples;
 };
 
@@ -72,30 +80,87 @@ struct summing {
 	uint32_t thread;
 	/* The contexts of the thread at hand, and all above them, in order; and by context. */
 	uint32_t *list, *place, n_list;
-	pm_sum *sums; /* by place */
+	struct amount *sums; /* by place */
+	bool numbers;        /* of calls, in the tree that the window has */
 };
+
+/* The item of an event in a context of the tree at hand; NULL without memory. */
+static struct weighed *item_of(struct summing *s, uint32_t context, uint64_t event)
+{
+	bool fresh;
+	uint32_t *item = pm_map_put(&s->index, event << 32 | context, (uint32_t)s->n, &fresh);
+	if (!item || s->n >= PM_NONE ||
+		(fresh && pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0))
+		return NULL;
+	if (fresh)
+		s->items[s->n++] = (struct weighed){.thread = s->thread,
+			.context = context,
+			.event = (uint32_t)event,
+			.weight.is_known = true};
+	return &s->items[*item];
+}
 
 static int add_samples(void *context, const struct pm_sample *samples, size_t n)
 {
 	struct summing *s = context;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t at = pm_tree_find(s->whole, samples[i].context);
-		uint64_t event = samples[i].event;
-		bool fresh;
+		struct weighed *item = at == PM_NONE ? NULL : item_of(s, at, samples[i].event);
 		if (at == PM_NONE)
 			continue;
-		uint32_t *item = pm_map_put(&s->index, event << 32 | at, (uint32_t)s->n, &fresh);
-		if (!item || s->n >= PM_NONE ||
-			(fresh && pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0))
+		if (!item)
 			return -ENOMEM;
-		if (fresh)
-			s->items[s->n++] = (struct weighed){
-				.thread = s->thread, .context = at, .event = (uint32_t)event};
 		if (samples[i].weight != PM_NO_WEIGHT)
-			s->items[*item].weight += samples[i].weight;
-		s->items[*item].samples++;
+			item->weight.whole += samples[i].weight;
+		item->samples++;
 	}
 	return 0;
+}
+
+static int add_numbers(struct summing *s, const struct pm_sample *call, const struct pm_amount *of)
+{
+	uint32_t at = pm_tree_find(s->c->tree, call->context);
+	for (uint32_t e = 0; at != PM_NONE && e < s->run->n_events; e++) {
+		struct weighed *item = of[e].known ? item_of(s, at, e) : NULL;
+		if (!of[e].known)
+			continue;
+		if (!item)
+			return -ENOMEM;
+		item->weight.is_real |= of[e].real;
+		if (of[e].real)
+			item->weight.real += of[e].f;
+		else
+			item->weight.whole += of[e].i;
+	}
+	return 0;
+}
+
+/* The calls of a thread that begin in the window, and their numbers. */
+static int read_numbers(struct summing *s, struct pm_error *err)
+{
+	enum { SOME = 1024 };
+	const struct pmfs_contents *c = s->c;
+	const struct pmfs_cut *cut = &c->cuts[s->thread];
+	uint32_t thread = c->first + s->thread, n_events = s->run->n_events;
+	struct pm_sample *calls = malloc(SOME * sizeof(*calls));
+	struct pm_amount *amounts = malloc((size_t)SOME * n_events * sizeof(*amounts));
+	uint64_t first = 0, end = 0;
+	int64_t n = calls && amounts ? 1 : pm_error_plain(err, -ENOMEM);
+	while (n > 0 &&
+		(first < end || pmfs_cut_records(cut, c->x->traces[thread].n, end, &first, &end))) {
+		size_t room = end - first < SOME ? (size_t)(end - first) : SOME;
+		n = pm_work_cancelled()
+			? pm_error_plain(err, PM_CANCELLED)
+			: s->run->ops->amounts(s->run, thread, first, calls, amounts, room, err);
+		for (int64_t i = 0; i < n; i++)
+			if (pmfs_span_has_begin(&c->span, calls[i].time_ns) &&
+				add_numbers(s, &calls[i], &amounts[(size_t)i * n_events]) < 0)
+				n = pm_error_plain(err, -ENOMEM);
+		first += n > 0 ? (uint64_t)n : 0;
+	}
+	free(calls);
+	free(amounts);
+	return n < 0 ? (int)n : 0;
 }
 
 static int read_rows(struct summing *s, struct pm_error *err)
@@ -107,17 +172,31 @@ static int read_rows(struct summing *s, struct pm_error *err)
 		if (cut->n == 0)
 			continue;
 		s->thread = i;
-		r = pmfs_records_read(s->run, c->first + i, cut->stretches[0].at,
-			cut->stretches[0].at + cut->n, add_samples, s, err);
+		r = s->numbers ? read_numbers(s, err)
+			       : pmfs_records_read(s->run, c->first + i, cut->stretches[0].at,
+					 cut->stretches[0].at + cut->n, add_samples, s, err);
 		pm_map_done(&s->index);
 	}
 	return r;
 }
 
-static pm_sum amount_of(const struct summing *s, const struct weighed *w, uint32_t group)
+static void amount_add(struct amount *to, const struct amount *more)
+{
+	to->whole += more->whole;
+	to->real += more->real;
+	to->is_real |= more->is_real;
+	to->is_known |= more->is_known;
+}
+
+static struct amount amount_of(const struct summing *s, const struct weighed *w, uint32_t group)
 {
 	const struct pm_event *e = &s->run->events[w->event];
-	return (e->weights == group ? w->weight : 0) + (e->samples == group ? w->samples : 0);
+	struct amount a = {.whole = 0};
+	if (e->weights == group)
+		a = w->weight;
+	if (e->samples == group)
+		a.whole += w->samples;
+	return a;
 }
 
 /* Whether a thread has samples of an event of that quantity; else it has no value, not 0. */
@@ -143,7 +222,7 @@ static int prune(struct summing *s, uint32_t **ret_from, struct pm_error *err)
 	for (size_t i = 0; r == 0 && i < s->n; i++) {
 		kept[s->items[i].context] = true;
 		weight[s->items[i].context] +=
-			(double)amount_of(s, &s->items[i], whole->ordered_by);
+			(double)amount_of(s, &s->items[i], whole->ordered_by).whole;
 	}
 	for (uint32_t i = whole->n_contexts; r == 0 && i-- > 0;)
 		if (kept[i] && whole->parent[i] != PM_NONE) {
@@ -189,30 +268,53 @@ static int list_contexts(struct summing *s, const struct weighed *items, size_t 
 	return 0;
 }
 
+/* What calls have numbers of: the event of a group. NULL: of samples. */
+static const struct pm_event *number_of(const struct summing *s, uint32_t group)
+{
+	uint32_t e = 0;
+	while (s->numbers && s->run->events[e].weights != group)
+		e++;
+	return s->numbers ? &s->run->events[e] : NULL;
+}
+
+static void add_cost(struct summing *s, uint32_t thread, uint32_t context, uint32_t metric,
+	const struct pm_event *number, const struct amount *sum)
+{
+	struct pm_costs *costs = &s->c->weighed;
+	long double scale = number ? powl(10, number->decimals) : 1;
+	metric += number ? PM_CALLS_MOST_METRICS : 0;
+	if (scale == 1 && !sum->is_real && sum->whole == (int64_t)sum->whole)
+		pm_costs_add_whole(costs, thread, context, metric, (int64_t)sum->whole);
+	else
+		pm_costs_add(costs, thread, context, metric,
+			(double)((long double)sum->whole / scale + sum->real));
+}
+
 /* A metric of one thread: own amounts, with what is below if it is inclusive, or nested. */
 static void add_metric(struct summing *s, const struct pm_metric *metric,
 	const struct weighed *items, size_t n, bool expects)
 {
 	const struct pm_tree *tree = s->c->tree;
-	struct pm_costs *costs = &s->c->weighed;
 	if (!has_amounts(s, items, n, metric->group))
 		return;
+	const struct pm_event *number = number_of(s, metric->group);
 	memset(s->sums, 0, s->n_list * sizeof(*s->sums));
-	for (size_t i = 0; i < n; i++)
-		s->sums[s->place[items[i].context]] += amount_of(s, &items[i], metric->group);
+	for (size_t i = 0; i < n; i++) {
+		struct amount a = amount_of(s, &items[i], metric->group);
+		amount_add(&s->sums[s->place[items[i].context]], &a);
+	}
 	for (uint32_t i = s->n_list; i-- > 0;) {
 		uint32_t at = s->list[i], parent = tree->parent[at];
 		bool rises = metric->role == PM_ROLE_INCLUSIVE ||
 			(!metric->in_tree && pm_tree_frame(tree, at)->nested);
 		if (rises && parent != PM_NONE)
-			s->sums[s->place[parent]] += s->sums[i];
+			amount_add(&s->sums[s->place[parent]], &s->sums[i]);
+		if (number && !s->sums[i].is_known)
+			continue;
 		if (expects)
-			pm_costs_expect(costs, at);
-		else if (s->sums[i] == (int64_t)s->sums[i])
-			pm_costs_add_whole(
-				costs, items[0].thread, at, metric->id, (int64_t)s->sums[i]);
+			pm_costs_expect(&s->c->weighed, at);
 		else
-			pm_costs_add(costs, items[0].thread, at, metric->id, (double)s->sums[i]);
+			add_cost(s, items[0].thread, at, metric->id, number, &s->sums[i]);
 	}
 }
 
@@ -233,7 +335,7 @@ static int add_threads(struct summing *s, bool expects, struct pm_error *err)
 	return pm_error_plain(err, r);
 }
 
-/* Contexts of the run's tree become those of the window's. */
+/* Contexts of the run's tree become those of the window's, unless they are (`from` is NULL). */
 static int add_costs(struct summing *s, const uint32_t *from, struct pm_error *err)
 {
 	struct pm_costs *costs = &s->c->weighed;
@@ -243,19 +345,21 @@ static int add_costs(struct summing *s, const uint32_t *from, struct pm_error *e
 	s->sums = malloc((n + 1) * sizeof(*s->sums));
 	if (!s->place || !s->list || !s->sums || pm_costs_init(costs, s->c->n, (uint32_t)n) < 0)
 		return pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; from && i < n; i++)
 		s->place[from[i]] = i;
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; from && i < s->n; i++)
 		s->items[i].context = s->place[s->items[i].context];
 	for (size_t i = 0; i < n; i++)
 		s->place[i] = PM_NONE;
 	int r = pm_sort(s->items, s->n, sizeof(*s->items), by_thread_and_context);
-	if (r == 0)
-		r = add_threads(s, true, err);
-	if (r == 0)
-		r = pm_costs_place(costs);
-	if (r == 0)
-		r = add_threads(s, false, err);
+	for (unsigned pass = 0; r == 0 && pass < 2; pass++) {
+		if (pass == 1)
+			r = pm_costs_place(costs);
+		if (r == 0 && s->numbers)
+			r = pm_callcosts_pour(&s->c->costs, s->c->n, costs, pass == 0);
+		if (r == 0)
+			r = add_threads(s, pass == 0, err);
+	}
 	if (r == 0)
 		r = pm_costs_freeze(costs);
 	return pm_error_plain(err, r);
@@ -263,12 +367,12 @@ static int add_costs(struct summing *s, const uint32_t *from, struct pm_error *e
 
 int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err)
 {
-	struct summing s = {.c = c, .run = c->x->profile};
+	struct summing s = {.c = c, .run = c->x->profile, .numbers = c->tree != NULL};
 	uint32_t *from = NULL;
 	int r = pm_profile_tree(s.run, &s.whole, err);
 	if (r == 0)
 		r = read_rows(&s, err);
-	if (r == 0)
+	if (r == 0 && !s.numbers)
 		r = prune(&s, &from, err);
 	if (r == 0)
 		r = add_costs(&s, from, err);
@@ -278,42 +382,56 @@ int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err)
 	free(s.place);
 	free(s.sums);
 	pm_map_done(&s.index);
+	if (s.numbers)
+		pm_callcosts_done(&c->costs);
+	c->costs = (struct pm_callcosts){.n = 0};
 	return r;
 }
 
 /* ---- reading ---- */
 
+static void add_value(struct pm_value *to, const struct pm_value *more)
+{
+	int64_t sum;
+	if (to->whole && more->whole && !__builtin_add_overflow(to->i, more->i, &sum)) {
+		to->i = sum;
+		to->negative = sum < 0;
+		return;
+	}
+	to->f = (to->whole ? (double)to->i : to->f) + (more->whole ? (double)more->i : more->f);
+	to->whole = false;
+}
+
 int64_t pmfs_instants_of_run(const struct pmfs_contents *c, const struct pm_metrics *metrics,
 	uint32_t context, struct pm_value *ret, size_t room)
 {
 	struct pm_value values[64];
-	uint32_t n = metrics->n < room ? metrics->n : (uint32_t)room;
+	bool calls = c->x->profile->traces_are_calls;
+	uint32_t n = 0;
 	uint64_t at = 0;
 	int64_t some;
-	for (uint32_t i = 0; i < n; i++)
-		ret[i] = (struct pm_value){.context = context + 1ull,
-			.metric = metrics->metrics[i].id,
-			.thread = PM_NONE,
-			.whole = true};
+	for (; !calls && n < metrics->n && n < room; n++)
+		ret[n] = (struct pm_value){.metric = metrics->metrics[n].id, .whole = true};
 	while ((some = pm_costs_of_context(&c->weighed, context, at, values, 64)) > 0) {
 		for (int64_t k = 0; k < some; k++) {
 			uint32_t i = 0;
-			int64_t sum;
 			while (i < n && ret[i].metric != values[k].metric)
 				i++;
-			if (i == n)
-				continue;
-			if (ret[i].whole && values[k].whole &&
-				!__builtin_add_overflow(ret[i].i, values[k].i, &sum)) {
-				ret[i].i = sum;
-				ret[i].negative = sum < 0;
-				continue;
-			}
-			double before = ret[i].whole ? (double)ret[i].i : ret[i].f;
-			ret[i].f = before + (values[k].whole ? (double)values[k].i : values[k].f);
-			ret[i].whole = false;
+			if (i < n)
+				add_value(&ret[i], &values[k]);
+			else if (calls && n < room)
+				ret[n++] = values[k];
 		}
 		at += (uint64_t)some;
 	}
-	return n;
+	uint32_t kept = 0; /* numbers of calls are all of one kind */
+	for (uint32_t i = 0; i < n; i++) {
+		bool number = calls && ret[i].metric >= PM_CALLS_MOST_METRICS;
+		if (number && c->x->profile->events->no_zeros && ret[i].i == 0)
+			continue;
+		ret[kept] = ret[i];
+		ret[kept].context = context + 1ull;
+		ret[kept++].thread = PM_NONE;
+	}
+	return kept;
 }

@@ -22,6 +22,11 @@ struct pmfs_span {
 	bool is_last; /* the run ends at `end` */
 };
 
+static inline bool pmfs_span_has_begin(const struct pmfs_span *span, uint64_t time)
+{
+	return time >= span->start && (time < span->end || (span->is_last && time == span->end));
+}
+
 /* The end of a sample or call; its beginning if the end is unknown. Does not wrap. */
 static inline uint64_t pmfs_sample_end(const struct pm_sample *s)
 {
@@ -257,15 +262,20 @@ struct pmfs_contents {
 	struct pmfs_cut *cuts;   /* by thread */
 	struct pm_tree *tree;
 	struct pm_callcosts costs;
-	struct pm_costs weighed; /* instead, of samples with a weight: in the run's metrics */
+	/*
+	 * Instead, of samples with a weight: in the run's metrics. Where calls have numbers: of
+	 * times, too, and of numbers in the run's metrics, whose ids follow.
+	 */
+	struct pm_costs weighed;
 	struct pm_damage_list damage;
 	struct pm_damages damages; /* threads whose trace cannot be read */
 };
 
 /*
  * instants.c: the rows of a thread, and then the tree and the costs, of samples with a weight: sums
- * over those that lie inside, exact until they leave 64 bits. O(log n) and O(rows). 0 or a negative
- * errno.
+ * over those that lie inside, exact until they leave 64 bits. O(log n) and O(rows). Where the tree
+ * and `costs` are there, of calls: the numbers of those that begin inside, and `costs` becomes a
+ * part of `weighed`. 0 or a negative errno.
  */
 int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err);
 int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/quantity.h"
 #include "formats/common/span.h"
 
 /*
@@ -77,6 +78,11 @@ static void fill_threads(struct pmfs_contents *c)
 	c->threads.threads = c->items;
 }
 
+static bool calls_have_numbers(const struct pm_profile *run)
+{
+	return run->ops->amounts && run->n_events > 0;
+}
+
 static int gather(struct pmfs_contents *c, struct pm_error *err)
 {
 	const struct pm_profile *p = c->x->profile;
@@ -85,7 +91,9 @@ static int gather(struct pmfs_contents *c, struct pm_error *err)
 		return pmfs_instants_gather(c, err);
 	int r = pm_profile_tree(p, &whole, err);
 	struct pmfs_gathered from = {whole, c->x, c->cuts, c->first, c->n};
-	return r < 0 ? r : pmfs_gather(&from, &c->tree, &c->costs, err);
+	if (r == 0)
+		r = pmfs_gather(&from, &c->tree, &c->costs, err);
+	return r == 0 && calls_have_numbers(p) ? pmfs_instants_gather(c, err) : r;
 }
 
 /* The memory of what was made. */
@@ -170,7 +178,7 @@ struct window {
 	struct pm_parts has;
 	struct pm_span span;
 	struct pm_metrics metrics;
-	struct pm_metric metric_list[PM_CALLS_MOST_METRICS]; /* of metrics, if they are times */
+	struct pm_metric *metric_list; /* of metrics, unless they are the run's */
 	struct pm_window window;
 	struct pm_window_part parts[PM_WINDOW_PARTS]; /* of the window */
 	struct pm_lazy part_once[PM_WINDOW_PARTS];
@@ -202,6 +210,12 @@ static int get(const struct pm_profile *p, struct window **ret, struct pm_error 
 	return get_contents(p->self, err);
 }
 
+static bool is_weighed(const struct window *w)
+{
+	const struct pm_profile *run = w->c.x->profile;
+	return run->samples_are_weighed || calls_have_numbers(run);
+}
+
 static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
 	struct pm_error *err)
 {
@@ -213,16 +227,16 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 		*ret = (struct pm_thread_counts){PM_NO_TIME, PM_NO_TIME, 0};
 		return 0;
 	}
-	if (p->samples_are_weighed) {
+	if (is_weighed(w)) {
 		r = pm_costs_counts(&w->c.weighed, thread, ret);
-		return r < 0 ? pm_error_plain(err, r) : 0;
+	} else {
+		uint32_t *start = w->c.costs.thread_start + thread, n = start[1] - start[0];
+		*ret = (struct pm_thread_counts){
+			.contexts = n, .values = (uint64_t)n * PM_CALLS_N_METRICS};
 	}
-	uint32_t n = w->c.costs.thread_start[thread + 1] - w->c.costs.thread_start[thread];
 	uint64_t end = w->c.cuts[thread].end; /* UINT64_MAX is no time */
-	*ret = (struct pm_thread_counts){.contexts = n,
-		.values = (uint64_t)n * PM_CALLS_N_METRICS,
-		.last_ns = p->traces_are_calls && end < UINT64_MAX ? end : 0};
-	return 0;
+	ret->last_ns = p->traces_are_calls && end < UINT64_MAX ? end : 0;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* Costs have indexes of contexts; the profile has numbers. */
@@ -240,9 +254,8 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	int r = get(p, &w, err);
 	if (r < 0)
 		return r;
-	int64_t n = p->samples_are_weighed
-		? pmfs_instants_of_run(&w->c, &w->metrics, context, ret, room)
-		: pm_callcosts_of_run(&w->c.costs, context, ret, room);
+	int64_t n = is_weighed(w) ? pmfs_instants_of_run(&w->c, &w->metrics, context, ret, room)
+				  : pm_callcosts_of_run(&w->c.costs, context, ret, room);
 	return numbered(w, ret, n);
 }
 
@@ -255,7 +268,7 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 		r = contents_check(&w->c, of.index, err);
 	if (r < 0)
 		return r;
-	int64_t n = !p->samples_are_weighed ? pm_callcosts_values(&w->c.costs, of, first, ret, room)
+	int64_t n = !is_weighed(w) ? pm_callcosts_values(&w->c.costs, of, first, ret, room)
 		: of.what == PM_OF_THREAD
 		? pm_costs_of_thread(&w->c.weighed, of.index, first, ret, room)
 		: pm_costs_of_context(&w->c.weighed, of.index, first, ret, room);
@@ -296,6 +309,7 @@ static void window_close(struct pm_profile *p)
 			w->parts[i].free(w->parts[i].data);
 	contents_drop(&w->c);
 	pm_text_done(&w->title);
+	free(w->metric_list);
 	free(w);
 }
 
@@ -381,6 +395,23 @@ static void set_parts(struct window *w)
 	}
 }
 
+/* Behind those of times: what numbers of calls are of. */
+static void add_metrics_of_numbers(struct window *w, const struct pm_metrics *run)
+{
+	const struct pm_profile *p = w->c.x->profile;
+	uint32_t groups = pm_metrics_groups(&w->metrics);
+	for (uint32_t e = 0; e < p->n_events; e++)
+		for (uint32_t i = 0; i < run->n; i++) {
+			struct pm_metric *metric = &w->metric_list[w->metrics.n];
+			if (run->metrics[i].group != p->events[e].weights)
+				continue;
+			*metric = run->metrics[i];
+			metric->id += PM_CALLS_MOST_METRICS;
+			metric->group = groups + e;
+			w->metrics.n++;
+		}
+}
+
 /* Times, or the run's own quantities: what leads the run leads its windows. */
 static int set_metrics(struct window *w, struct pm_error *err)
 {
@@ -391,12 +422,20 @@ static int set_metrics(struct window *w, struct pm_error *err)
 	int r = pmfs_index_open(w->c.x, err);
 	if (r < 0)
 		return r;
-	if (!run->samples_are_weighed) {
+	bool numbers = calls_have_numbers(run);
+	if (numbers || run->samples_are_weighed)
+		r = pm_profile_metrics(run, &metrics, err);
+	if (r == 0 && !run->samples_are_weighed) {
 		unsigned times = pmfs_index_times(w->c.x, w->c.first, w->c.n, &leads);
+		w->metric_list = calloc(PM_CALLS_MOST_METRICS + (numbers ? metrics->n : 0),
+			sizeof(*w->metric_list));
+		if (!w->metric_list)
+			return pm_error_plain(err, -ENOMEM);
 		w->metrics = pm_callcosts_list(run->traces_are_calls, times, leads, w->metric_list);
+		if (numbers)
+			add_metrics_of_numbers(w, metrics);
 		return 0;
 	}
-	r = pm_profile_metrics(run, &metrics, err);
 	if (r == 0)
 		r = pm_profile_tree(run, &tree, err);
 	if (r < 0)

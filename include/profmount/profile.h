@@ -119,6 +119,13 @@ struct pm_profile_ops {
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
 	/*
+	 * Optional, of calls: the same, with the numbers that each of them has: pm_profile.n_events
+	 * a call, in the order of events.
+	 */
+	int64_t (*amounts)(const struct pm_profile *p, uint32_t thread, uint64_t first,
+		struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room,
+		struct pm_error *err);
+	/*
 	 * Optional, where this costs less than two calls of `samples`: the times of the first and
 	 * last sample of a trace, PM_NO_TIME if it cannot be read. 0 or a negative errno.
 	 */
@@ -175,12 +182,14 @@ struct pm_note {
 	const char *text;
 };
 
-/* What samples with a weight are of, and what they add to. */
+/* What samples with a weight, or numbers of calls, are of, and what they add to. */
 struct pm_event {
 	struct pm_bytes name;
 	/* Groups of metrics: that of weights, in their unit, and the number of samples; or PM_NONE.
 	 */
 	uint32_t weights, samples;
+	uint32_t decimals; /* numbers of calls are whole in units of 10^-decimals */
+	bool no_zeros;     /* where those of the run add up to 0 there is no value */
 };
 
 struct pm_profile {
@@ -202,7 +211,8 @@ struct pm_profile {
 	 * events.
 	 */
 	bool samples_are_weighed;
-	/* Whose quantities those are, also where samples have no times. */
+	/* *Whose quantities those are, also where samples have no times; and those of numbers of
+	   calls. */
 	const struct pm_event *events;
 	uint32_t n_events;
 	bool calls_in_order;     /* *with it: samples() sorts them by time_ns, whatever is stored */

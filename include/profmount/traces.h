@@ -44,6 +44,18 @@ struct pm_sample {
 	};
 };
 
+/*
+ * A number that a call has (-o values), if it has it: a whole one, in the scale of what it is of
+ * (struct pm_event), or a double.
+ */
+struct pm_amount {
+	bool known, real;
+	union {
+		int64_t i;
+		double f;
+	};
+};
+
 /* Calls that took about as long: bucket 0 has those of 0 ns, bucket i those from √2^(i-1) ns on. */
 struct pm_call_bucket {
 	uint32_t index;

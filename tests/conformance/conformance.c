@@ -1,7 +1,7 @@
 /*
  * The law of the tree and of documents, for any source of any format:
  *
- *     conformance SOURCE…
+ *     conformance [values=FIELD[,FIELD]] SOURCE…
  *
  * Names are legal and unique; lookup finds what listing shows; every cookie restarts its listing;
  * `..` leads back; sizes are the bytes delivered; random windows are slices of the whole; text ends
@@ -389,13 +389,13 @@ static void check_hostile(struct walk *w)
 	}
 }
 
-static bool conforms(const char *source)
+static bool conforms(const char *source, const struct pm_open_options *options)
 {
 	struct walk w = {.source = source, .random = 88172645463325252u};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	char *path = realpath(source, NULL), line[900];
-	if (!path || pmfs_instance_open(&w.in, path, NULL, PMFS_CACHE_DEFAULT, NULL, &err) < 0 ||
-		pmfs_instance_open(&w.again, path, NULL, 1 << 16, NULL, &err) < 0) {
+	if (!path || pmfs_instance_open(&w.in, path, NULL, PMFS_CACHE_DEFAULT, options, &err) < 0 ||
+		pmfs_instance_open(&w.again, path, NULL, 1 << 16, options, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", source, pm_error_line(&err, line, sizeof(line)));
 		pmfs_instance_close(&w.in);
 		free(path);
@@ -423,8 +423,13 @@ static bool conforms(const char *source)
 
 int main(int argc, char **argv)
 {
+	const char fields[] = "values=";
+	struct pm_open_options options = {.values = NULL};
 	bool good = argc > 1;
 	for (int i = 1; i < argc; i++)
-		good = conforms(argv[i]) && good;
+		if (strncmp(argv[i], fields, sizeof(fields) - 1) == 0)
+			options.values = argv[i] + sizeof(fields) - 1;
+		else
+			good = conforms(argv[i], &options) && good;
 	return good ? 0 : 1;
 }

@@ -51,6 +51,9 @@ void check_window_rows(struct window_check *c, const char *window, const struct 
  */
 void check_window_instants(struct window_check *c);
 
+/* The same of numbers that calls have, which count where their calls begin. */
+void check_window_numbers(struct window_check *c);
+
 /* ---- windowmethods.c: windows of the whole run and of its halves, where samples are calls ---- */
 
 /* The window of the whole run has the calls of the run, whose own sums are made in another way. */

@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of costs: `QUANTITY_excl` and `QUANTITY_incl`. */
+/* Columns of costs: `QUANTITY_excl` and `QUANTITY_incl`. Times are parts of calls in windows. */
 static bool is_cost(const char *column)
 {
+	static const char *const times[] = {"time_ns_", "gpu_ns_", "async_ns_", "sampled_ns_"};
 	size_t n = strlen(column);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (strncmp(column, times[i], strlen(times[i])) == 0)
+			return false;
 	return n > 5 && (!strcmp(column + n - 5, "_excl") || !strcmp(column + n - 5, "_incl"));
 }
 
@@ -110,7 +114,7 @@ static void check_empty(struct window_check *c, const char *table, const struct 
 	sheet_done(&part);
 }
 
-void check_window_instants(struct window_check *c)
+static void check_tables(struct window_check *c, bool instants)
 {
 	static const char *const tables[] = {"contexts.csv", "threads.csv"};
 	uint64_t third = c->run_ns / 3;
@@ -130,7 +134,7 @@ void check_window_instants(struct window_check *c)
 			if (!window_table(c, window, "", tables[t], &part))
 				continue;
 			add_up(c, window, &all, &part, sums);
-			if (t == 1) {
+			if (t == 1 && instants) {
 				check_samples(c, window, &part);
 				check_rows(c, window, &parts[i], &part);
 			}
@@ -142,4 +146,14 @@ void check_window_instants(struct window_check *c)
 		free(sums);
 		sheet_done(&all);
 	}
+}
+
+void check_window_instants(struct window_check *c)
+{
+	check_tables(c, true);
+}
+
+void check_window_numbers(struct window_check *c)
+{
+	check_tables(c, false);
 }

@@ -310,6 +310,8 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 			check_window_instants(&c);
 		return c.n_failed;
 	}
+	if (c.p->ops->amounts && c.p->n_events > 0 && c.run_ns >= 3 && begin_inside(&c))
+		check_window_numbers(&c);
 	if (c.p->traces_are_calls && !pm_profile_has(c.p, threads) && c.run_ns > 0 &&
 		begin_inside(&c))
 		check_window_whole(&c);

@@ -5,6 +5,7 @@
 """
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -168,6 +169,26 @@ class Events(unittest.TestCase):
                           ("-5", "-5", "0.25", "0.25", "b"), ("6", "6", "", "", "c")])
         self.assertEqual([row["flops_incl"] for row in self.rows(events, "threads.csv", "-o", "values=flops")], ["1.5", "0.25", ""])
         self.assertIn("x\u00b5", [row["name"] for row in self.rows(events, "metrics.csv", "-o", "values=x\u00b5")])
+
+    def test_numbers_of_calls_in_windows(self):
+        """A number counts where its call begins: added up here from the events, for windows of the run, of a thread and of filters."""
+        calls = [(40 * k + i, 30 - 2 * i, k % 3, "fgh"[(i + k // 3) % 3], (i - 2, 0.1 * i + k, 2 ** 62, None, 7)[(k * 8 + i) % 5]) for k in range(400) for i in range(8)]
+        events = [event("X", name, at, dur=dur, tid=tid, args={} if n is None else {"n": n}) for at, dur, tid, name, n in calls]
+        self.assertEqual(len(self.rows(events, "threads.csv")), 3)
+        for first, end in ((0, 15990), (0, 8002), (8002, 15990), (17, 361), (362, 363)):
+            inside = [c for c in calls if first <= c[0] < end]
+            for where, parts in (("", ("",)), ("", ("focus/g/", "ignore/g/")), ("threads/process=1/thread=2/", ("",))):
+                must, is_ = {}, {}
+                for _, _, tid, name, n in inside:
+                    if n is not None and tid in ((2,) if where else (0, 1, 2)):
+                        must.setdefault(name, []).append(n)
+                for part in parts:
+                    for row in self.rows(events, f"{where}windows/{first}us-{'' if end == 15990 else f'{end}us'}/{part}functions.csv", "-o", "values=n"):
+                        if row["n_excl"]:
+                            is_.setdefault(row["name"], []).append(float(row["n_excl"]))
+                self.assertEqual(must.keys(), is_.keys(), (first, end, where, parts))
+                for name, numbers in must.items():
+                    self.assertAlmostEqual(math.fsum(is_[name]) / math.fsum(numbers), 1, delta=1e-12, msg=(first, end, where, parts, name))
 
     def test_values_that_are_not_there_are_refused(self):
         events = [event("X", "a", 0, dur=100, args={"bytes": 10, "bytes": 11, "name": "7"})]
