@@ -113,6 +113,61 @@ static const char *join(
 }
 
 /*
+ * What the names of a run's files have in common, without a number that differs and what separates
+ * it: callgrind.out.1234 of callgrind.out.1234-01 and -02. 0: nothing.
+ */
+static size_t shared_stem(const struct pmfs_run *run)
+{
+	const char *first = run->files[0];
+	size_t len = strlen(first);
+	bool in_number = false;
+	for (size_t i = 1; i < run->n_files; i++)
+		for (size_t k = 0; k < len; k++)
+			if (first[k] != run->files[i][k])
+				len = k;
+	for (size_t i = 0; i < run->n_files; i++)
+		in_number |= count_digits(run->files[i] + len) > 0;
+	while (in_number && len > 0 && count_digits(first + len - 1) > 0)
+		len--;
+	while (len > 0 && len < strlen(first) && strchr("-_.", first[len - 1]))
+		len--;
+	return len;
+}
+
+/* Of a run of several files, which has the name of the first: what they share, unless another has
+ * it. */
+static int name_by_stems(struct pmfs_runs *runs)
+{
+	struct pm_strtab names = {.arena = NULL};
+	struct pm_bytes *stems = calloc(runs->n + (size_t)1, sizeof(*stems));
+	uint32_t *uses = calloc(runs->n + (size_t)1, sizeof(*uses));
+	int r = stems && uses ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+		const struct pmfs_run *run = &runs->runs[i];
+		const char *first = run->n_files ? run->files[0] : NULL;
+		size_t len = first ? shared_stem(run) : 0;
+		stems[i] = pm_bytes_of(run->name);
+		if (len > 0 && strcmp(pm_path_name(run->name), first) == 0)
+			stems[i].len -= strlen(first) - len;
+		uint32_t name = pm_strtab_add(&names, stems[i]);
+		r = name == PM_NONE ? -ENOMEM : 0;
+		if (r == 0)
+			uses[name]++;
+	}
+	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+		struct pmfs_run *run = &runs->runs[i];
+		if (stems[i].len < strlen(run->name) && uses[pm_strtab_find(&names, stems[i])] == 1)
+			run->name =
+				pm_arena_printf(&runs->arena, "%.*s", (int)stems[i].len, run->name);
+		r = run->name ? 0 : -ENOMEM;
+	}
+	pm_strtab_done(&names);
+	free(stems);
+	free(uses);
+	return r;
+}
+
+/*
  * Names each unnamed run by the components of its path that are not common to all runs at the start
  * or end; at least one component is left. 0 or -ENOMEM.
  */
@@ -133,7 +188,7 @@ static int shorten_names(struct pmfs_runs *runs)
 			r = -ENOMEM;
 	}
 	free(splits);
-	return r;
+	return r < 0 || unnamed < runs->n ? r : name_by_stems(runs);
 }
 
 /* ---- sources in a directory: a list of pending entries instead of a stack ---- */

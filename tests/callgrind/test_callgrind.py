@@ -390,7 +390,7 @@ def folder_of_threads():
         write("callgrind.out.10", part.format(10, 1, "main", 1))
         check("not of one run", rows(cat("functions.csv"), "name") == ["main", "work"], False)
         check("parts are not runs", rows(cat("runs.csv"), "ir", "threads", "run"),
-              ["22 3 callgrind.out.9-01", "1 1 callgrind.out.10"])
+              ["22 3 callgrind.out.9", "1 1 callgrind.out.10"])
         check("nor are other runs parts", cat_empty().stdout, before)
 
 

@@ -180,10 +180,23 @@ class Folders(Folder):
             shutil.copy(os.path.join(processes, name), self.path(name.replace(".77.", ".78.")))
         whole = self.rows([processes], "functions.csv")
         runs = self.rows([self.folder], "runs.csv")
-        self.assertEqual([r["run"] for r in runs], [parts[0], parts[0].replace(".77.", ".78.")])
+        self.assertEqual([r["run"] for r in runs], ["CPU.20260101.120000.77", "CPU.20260101.120000.78"])
         self.assertEqual([r["threads"] for r in runs], [str(len(parts))] * 2)
         for r in runs:
             self.assertEqual(self.rows([self.folder], r["path"] + "/functions.csv"), whole)
+
+    def test_a_run_of_several_files_has_the_name_that_they_share(self):
+        head = "# callgrind format\nversion: 1\ncreator: x\npid: %d\ncmd: ./a\npart: 1\nthread: %d\nevents: Ir\n\nfl=a.c\nfn=main\n1 %d\n"
+        for pid, threads in ((1234, (1, 2)), (1300, (1, 2)), (77, (1,))):
+            for thread in threads:
+                with open(self.path(f"callgrind.out.{pid}-{thread:02}"), "w", encoding="utf-8") as f:
+                    f.write(head % (pid, thread, 10 * thread))
+        runs = self.rows([self.folder], "runs.csv")
+        self.assertEqual([(r["run"], r["threads"]) for r in runs], [("callgrind.out.77-01", "1"), ("callgrind.out.1234", "2"), ("callgrind.out.1300", "2")])
+        # Never the name of another run: that would be a repetition of it.
+        shutil.copy(self.path("callgrind.out.77-01"), self.path("callgrind.out.1234"))
+        names = [r["run"] for r in self.rows([self.folder], "runs.csv")]
+        self.assertEqual(sorted(names), ["callgrind.out.1234", "callgrind.out.1234-01", "callgrind.out.1300", "callgrind.out.77-01"])
 
     def test_the_same_number_of_a_process_is_not_the_same_process(self):
         processes = os.path.join(SOURCES, "cpuprofiles")
