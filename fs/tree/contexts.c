@@ -8,7 +8,7 @@
 
 #include "formats/common/number.h"
 #include "formats/common/sort.h"
-#include "fs/views/tables/metricfile.h"
+#include "fs/views/model/views.h"
 
 /* ---- children, as entries of contexts/ and of the directories below it ---- */
 

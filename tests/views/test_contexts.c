@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/tables/metricfile.h"
+#include "fs/views/model/views.h"
 
 /*
  * main (7) calls loop at a.c:3 (9), which holds line a.c:4 (12) with a call to f (15); f is heavier

@@ -48,6 +48,13 @@ struct pmfs_view {
 int pmfs_view_doc(const struct pmfs_view *view, struct pmfs_model *m, uint32_t item,
 	uint32_t column, struct pm_doc *ret, struct pm_error *err);
 
+/*
+ * metrics/COLUMN of a context: one number and a line feed. Rendering fails with -ENOENT if there is
+ * no value. Context and column are in range.
+ */
+int pmfs_value_document(
+	struct pmfs_model *m, uint32_t context, uint32_t column, struct pm_doc *ret);
+
 /* The kinds of directory that contain views. */
 enum pmfs_place {
 	PMFS_PLACE_ROOT,

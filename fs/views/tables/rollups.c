@@ -1,10 +1,23 @@
-/* modules.csv and files.csv. A row's position is its number. */
+/*
+ * Costs by load module, file and category. A row's position is its number; of
+ * threads-by-category.csv, its thread's index × PMFS_N_CATEGORIES + its place among the rows of the
+ * thread.
+ */
 #include "fs/views/sums/rollups.h"
+
+#include <math.h>
+#include <stdlib.h>
+
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/model.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/threads.h"
+
+/* ---- modules.csv, files.csv ---- */
 
 /* table.a = is it of files? */
-static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int rollup_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
 	const struct pmfs_rollup *u;
@@ -21,15 +34,15 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return 1;
 }
 
-static const struct pm_table_type rollup_type = {.next = rows_next, .dense = true};
-static const char *const before[] = {"functions", NULL};
+static const struct pm_table_type rollup_type = {.next = rollup_next, .dense = true};
+static const char *const before_rollup[] = {"functions", NULL};
 
 int pmfs_modules_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const char *const after[] = {"module", NULL};
 	(void)item;
-	return pmfs_table_with_metrics(m, &rollup_type, before, after, ret, err);
+	return pmfs_table_with_metrics(m, &rollup_type, before_rollup, after, ret, err);
 }
 
 int pmfs_files_table(
@@ -40,7 +53,7 @@ int pmfs_files_table(
 	(void)item;
 	int r = pmfs_model_flat(m, &flat, err);
 	if (r == 0)
-		r = pmfs_table_with_metrics(m, &rollup_type, before,
+		r = pmfs_table_with_metrics(m, &rollup_type, before_rollup,
 			after + !pmfs_texts_are_joined(flat->evals), ret, err);
 	ret->a = true;
 	return r;
@@ -52,4 +65,193 @@ int pmfs_has_modules(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	(void)item;
 	(void)err;
 	return p->has_modules || p->module_end;
+}
+
+/* ---- categories.csv ---- */
+
+static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_category_sums *s = NULL;
+	int r = pmfs_category_sums(pmfs_model_of(rows->table->self), &s, err);
+	if (r < 0 || !s || rows->at >= s->n)
+		return r;
+	uint32_t category = s->order[rows->at++];
+	const pm_number *numbers = s->cells + (size_t)category * s->columns->n;
+	uint32_t own = s->columns->first_excl;
+	*cells++ = pm_cell_u64(s->contexts[category]);
+	cells = pmfs_number_cells(s->columns, numbers, cells);
+	pm_set_empty(cells);
+	bool counts = s->busy == s->whole || category != PMFS_IDLE;
+	if (own != PM_NONE && s->busy != 0 && counts)
+		pm_set_f64(cells, isnan(numbers[own]) ? 0 : (double)numbers[own] / s->busy);
+	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
+	return 1;
+}
+
+int pmfs_categories_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = categories_next, .dense = true};
+	static const char *const before[] = {"contexts", NULL};
+	static const char *const after[] = {"share", "category", NULL};
+	(void)item;
+	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+}
+
+/* ---- threads-by-category.csv ---- */
+
+struct reading {
+	struct pm_arena arena;
+	struct pmfs_thread_categories costs;
+	const struct pm_threads *threads;
+	const struct pmfs_thread_names *names;
+	uint32_t thread; /* whose costs these are, or PM_NONE */
+	uint32_t n, order[PMFS_N_CATEGORIES];
+	double busy; /* what shares are of, as in categories.csv */
+	bool idles;
+};
+
+static void threads_done(struct pm_rows *rows)
+{
+	struct reading *r = rows->own;
+	if (r)
+		pm_arena_done(&r->arena);
+	free(r);
+	rows->own = NULL;
+}
+
+static int threads_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct reading *t = rows->own = calloc(1, sizeof(*t));
+	int r = t ? pmfs_model_threads(m, &t->threads, err) : pmfs_no_memory(err);
+	if (r < 0 || (r = pmfs_model_thread_names(m, &t->names, err)) < 0)
+		return r;
+	t->thread = PM_NONE;
+	return pmfs_thread_categories_start(&t->arena, &t->costs, m, err);
+}
+
+/* A thread that cannot be read has no rows; damage.csv lists it. */
+static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
+{
+	const struct pmfs_columns *c = t->costs.columns;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = pmfs_thread_categories_read(&t->costs, thread, &why);
+	t->n = 0;
+	t->busy = -t->costs.nothing;
+	t->idles = t->costs.nothing != 0;
+	if (r < 0)
+		return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
+	uint32_t *order =
+		pmfs_order(NULL, t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
+	if (!order)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {
+		const pm_number *cells = t->costs.cells + (size_t)order[i] * c->n;
+		bool costs = false;
+		for (uint32_t k = 0; k < c->n; k++)
+			costs |= !isnan(cells[k]);
+		if (costs)
+			t->order[t->n++] = order[i];
+		if (c->first_excl != PM_NONE && !isnan(cells[c->first_excl]))
+			t->busy += cells[c->first_excl];
+	}
+	free(order);
+	t->thread = thread;
+	return 0;
+}
+
+static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct reading *t = rows->own;
+	const struct pmfs_columns *c = t->costs.columns;
+	for (;; rows->at = (rows->at / PMFS_N_CATEGORIES + 1) * PMFS_N_CATEGORIES) {
+		uint32_t thread = (uint32_t)(rows->at / PMFS_N_CATEGORIES);
+		if (thread >= t->threads->n)
+			return 0;
+		int r = t->thread == thread ? 0 : read_thread(t, thread, err);
+		if (r < 0)
+			return r;
+		if (rows->at % PMFS_N_CATEGORIES < t->n)
+			break;
+	}
+	rows->row = rows->at++;
+	uint32_t category = t->order[rows->row % PMFS_N_CATEGORIES];
+	const pm_number *numbers = t->costs.cells + (size_t)category * c->n;
+	*cells++ = pm_cell_u64(t->threads->threads[t->thread].id);
+	cells = pmfs_identity_cells(t->threads, t->thread, cells);
+	cells = pmfs_number_cells(c, numbers, cells);
+	pm_set_empty(cells);
+	if (c->first_excl != PM_NONE && t->busy != 0 && !(t->idles && category == PMFS_IDLE))
+		pm_set_f64(cells,
+			isnan(numbers[c->first_excl]) ? 0
+						      : (double)numbers[c->first_excl] / t->busy);
+	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
+	pm_set_text(&cells[2], pm_bytes_of(t->names->paths[t->thread]));
+	return 1;
+}
+
+int pmfs_thread_categories_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = threads_start, .next = threads_next, .done = threads_done, .dense = true};
+	static const char *const after[] = {"share", "category", "path", NULL};
+	const struct pmfs_thread_names *names;
+	const struct pm_threads *threads;
+	(void)item;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || (r = pmfs_model_thread_names(m, &names, err)) < 0 ||
+		(r = pmfs_table_with_metrics(m, &type, names->before, after, ret, err)) < 0)
+		return r;
+	ret->end = (uint64_t)threads->n * PMFS_N_CATEGORIES;
+	return 0;
+}
+
+/* ---- missing-symbols.csv: load modules of which code has no names ---- */
+
+static int missing_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct pmfs_missings *all;
+	int r = pmfs_missings(pmfs_model_of(table->self), &all, err);
+	if (r < 0)
+		return r;
+	table->columns = all->columns;
+	table->n_columns = sizeof(all->columns) / sizeof(*all->columns);
+	return 0;
+}
+
+static int missing_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_missings *all = NULL;
+	int r = pmfs_missings(pmfs_model_of(rows->table->self), &all, err);
+	if (r < 0 || rows->at >= all->n)
+		return r;
+	const struct pmfs_missing *row = &all->rows[rows->at++];
+	cells[0] = pmfs_cell(row->samples);
+	cells[1] = pmfs_cell(row->cost);
+	cells[2] = pm_cell_text(row->module);
+	cells[3] = pm_cell_text(row->build_id);
+	cells[4] = pm_cell_str(row->why ? row->why : "");
+	cells[5] = pm_cell_str(row->tried ? row->tried : "");
+	return 1;
+}
+
+int pmfs_missing_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.next = missing_next, .columns = missing_columns, .dense = true};
+	(void)item;
+	(void)err;
+	*ret = (struct pm_table){.type = &type, .self = m, .types = "fftttt"};
+	return 0;
+}
+
+/* Of measurements of machine code, whether or not all of it has names. */
+int pmfs_may_miss_names(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pm_profile_has(pmfs_model_profile(m), missing);
 }
