@@ -6,23 +6,33 @@
 #include "fs/views/model/model.h"
 #include "fs/views/report/report.h"
 
-/* A document being written; `n` are the numbers in its name. */
+/*
+ * A document being written, in a build of its arena: what cannot be read, and memory that is not
+ * there, end it.
+ */
 struct pmfs_report {
+	struct pm_arena *a;
+	struct pm_error *err;
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
-	uint32_t n[3];
+	uint32_t n[3]; /* the numbers in its name */
 	struct pm_json json;
 	struct pm_text scratch;
 	struct pm_cell *derived; /* of the row that is written */
 	uint32_t *named;         /* rows of functions.csv, whose names pmfs_report_names writes */
 	size_t n_named, room;
-	bool unnamed; /* there was no memory for all of them */
 };
 
-/* Each writes one JSON value, `null` for numbers that are out of range. 0 or a negative errno. */
-typedef int pmfs_report_fn(struct pmfs_report *r, struct pm_error *err);
+/* Leaves the build with the code of a function that has failed. */
+static inline void pmfs_report_check(struct pmfs_report *r, int e)
+{
+	pm_build_check(r->a, e);
+}
+
+/* Each writes one JSON value, `null` for numbers that are out of range. */
+typedef void pmfs_report_fn(struct pmfs_report *r);
 
 pmfs_report_fn pmfs_report_start, pmfs_report_categories, pmfs_report_functions,
 	pmfs_report_thread_functions, pmfs_report_function, pmfs_report_up, pmfs_report_hot,
@@ -52,9 +62,9 @@ void pmfs_report_row(struct pmfs_report *r, const struct pmfs_functions *f, uint
 
 /*
  * Appends the names of the rows that were written, as {"ROW": name}: whoever shows them needs no
- * chunk of functions.csv for each. 0 or a negative errno.
+ * chunk of functions.csv for each.
  */
-int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err);
+void pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f);
 
 /* A cell of a table: numbers as numbers, hexadecimal and text as text, empty as null. */
 void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);

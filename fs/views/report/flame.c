@@ -2,12 +2,10 @@
  * Flame graphs: the widest boxes below one node of the call paths by name. A deeper part is another
  * document, which the page loads when its reader zooms into a box whose boxes were left out.
  */
-#include <stdlib.h>
-
+#include "fs/views/pictures/flame.h"
 #include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
-#include "fs/views/pictures/flame.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/stacks.h"
@@ -24,33 +22,49 @@ struct graph {
 	double least; /* cost of the narrowest box */
 };
 
-static void graph_done(struct graph *g)
+static void end_paths(void *paths)
 {
-	free(g->chosen);
-	free(g->is_chosen);
-	pmfs_flame_layout_done(&g->layout);
-	pmfs_name_paths_done(&g->paths);
+	pmfs_name_paths_done(paths);
+}
+
+static void end_layout(void *layout)
+{
+	pmfs_flame_layout_done(layout);
+}
+
+static void end_stacks(void *stacks)
+{
+	pmfs_stacks_done(stacks);
+}
+
+/* A graph whose paths, which are yet to be made, belong to the arena. */
+static struct graph *graph_of(struct pmfs_report *r)
+{
+	struct graph *g = pm_arena_alloc(r->a, sizeof(*g));
+	pm_arena_owns(r->a, end_paths, &g->paths);
+	pm_arena_owns(r->a, end_layout, &g->layout);
+	pmfs_report_check(r, pmfs_colours(r->model, &g->colours, r->err));
+	return g;
+}
+
+static void lay_out(struct pmfs_report *r, struct graph *g)
+{
+	struct pmfs_flame flame = pmfs_flame_of(&g->paths);
+	pmfs_report_check(r, pmfs_flame_lay_out(&flame, &g->layout, r->err));
 }
 
 /* The call paths by name, of the whole run or of a thread. */
-static int make_paths(struct pmfs_report *r, uint32_t thread, uint32_t column, struct graph *g,
-	struct pm_error *err)
+static struct graph *all_paths(struct pmfs_report *r, uint32_t thread, uint32_t column)
 {
-	struct pmfs_stacks stacks;
-	int e = pmfs_colours(r->model, &g->colours, err);
-	if (e == 0)
-		e = pmfs_stacks_make(r->model, column, thread, PM_NONE, &stacks, err);
-	if (e < 0)
-		return e;
-	e = pmfs_name_paths_make(&stacks, pm_text_line, &g->paths, err);
-	pmfs_stacks_done(&stacks);
-	return e;
-}
-
-static int lay_out(struct graph *g, struct pm_error *err)
-{
-	struct pmfs_flame flame = pmfs_flame_of(&g->paths);
-	return pmfs_flame_lay_out(&flame, &g->layout, err);
+	struct graph *g = graph_of(r);
+	struct pm_arena *scratch = pm_arena_scratch(r->a);
+	struct pmfs_stacks *stacks = pm_arena_alloc(scratch, sizeof(*stacks));
+	pm_arena_owns(scratch, end_stacks, stacks);
+	pmfs_report_check(r, pmfs_stacks_make(r->model, column, thread, PM_NONE, stacks, r->err));
+	pmfs_report_check(r, pmfs_name_paths_make(stacks, pm_text_line, &g->paths, r->err));
+	pm_arena_done(scratch);
+	lay_out(r, g);
+	return g;
 }
 
 static int descending(const void *a, const void *b)
@@ -80,48 +94,29 @@ static uint32_t choose(struct graph *g, uint32_t ties)
 	return n;
 }
 
-/*
- * Sets `least` to the cost of the last box that is taken, and `*ret_more` to the number of boxes
- * that cost more.
- */
-static int find_least(struct graph *g, uint32_t *ret_more, struct pm_error *err)
-{
-	pm_number *totals = malloc(g->n_chosen * sizeof(*totals));
-	if (!totals)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; i < g->n_chosen; i++)
-		totals[i] = g->layout.total[g->chosen[i]];
-	if (pm_sort(totals, g->n_chosen, sizeof(*totals), descending) < 0) {
-		free(totals);
-		return pmfs_no_memory(err);
-	}
-	g->least = totals[PMFS_REPORT_BOXES - 1];
-	for (*ret_more = 0; totals[*ret_more] > g->least;)
-		++*ret_more;
-	free(totals);
-	return 0;
-}
-
-static int choose_boxes(struct graph *g, struct pm_error *err)
+static void choose_boxes(struct pmfs_report *r, struct graph *g)
 {
 	const struct pmfs_flame_layout *l = &g->layout;
+	uint32_t more = 0;
 	g->first = l->place[g->root];
 	for (g->end = g->first + 1;
 		g->end < g->paths.n && l->depth[l->order[g->end]] > l->depth[g->root];)
 		g->end++;
-	g->chosen = malloc(((size_t)(g->end - g->first) + 1) * sizeof(*g->chosen));
-	g->is_chosen = calloc(g->paths.n, sizeof(*g->is_chosen));
-	if (!g->chosen || !g->is_chosen)
-		return pmfs_no_memory(err);
-	uint32_t more = 0;
+	g->chosen = pm_arena_array(r->a, (size_t)(g->end - g->first) + 1, sizeof(*g->chosen));
+	g->is_chosen = pm_arena_array(r->a, g->paths.n, sizeof(*g->is_chosen));
 	g->least = l->total[g->root] / (4 * PMFS_REPORT_BOXES);
 	g->n_chosen = choose(g, 0);
 	if (g->n_chosen <= PMFS_REPORT_BOXES)
-		return 0;
-	int e = find_least(g, &more, err);
-	if (e == 0)
-		g->n_chosen = choose(g, PMFS_REPORT_BOXES - more);
-	return e;
+		return;
+	/* Those that cost more than the last box that is taken, and so many that cost the same. */
+	pm_number *totals = pm_arena_array(r->a, g->n_chosen, sizeof(*totals));
+	for (uint32_t i = 0; i < g->n_chosen; i++)
+		totals[i] = l->total[g->chosen[i]];
+	pmfs_report_check(r, pm_sort(totals, g->n_chosen, sizeof(*totals), descending));
+	g->least = totals[PMFS_REPORT_BOXES - 1];
+	while (totals[more] > g->least)
+		more++;
+	g->n_chosen = choose(g, PMFS_REPORT_BOXES - more);
 }
 
 /* Whether a box below this one is left out. */
@@ -200,11 +195,9 @@ static void write_above(struct pmfs_report *r, const struct graph *g)
 	pm_json_close(&r->json, ']');
 }
 
-static int write_graph(struct pmfs_report *r, const struct graph *g, struct pm_error *err)
+static void write_graph(struct pmfs_report *r, const struct graph *g)
 {
-	uint32_t *local = malloc(((size_t)g->paths.names.n + 1) * sizeof(*local));
-	if (!local)
-		return pmfs_no_memory(err);
+	uint32_t *local = pm_arena_array(r->a, (size_t)g->paths.names.n + 1, sizeof(*local));
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "whole");
 	pm_json_f64(&r->json, g->layout.total[0]);
@@ -212,102 +205,67 @@ static int write_graph(struct pmfs_report *r, const struct graph *g, struct pm_e
 	write_boxes(r, g, local);
 	write_above(r, g);
 	pm_json_close(&r->json, '}');
-	free(local);
-	return 0;
 }
 
-static int write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root, struct pm_error *err)
+static void write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root)
 {
-	struct graph g = {.root = root};
-	if (r->n[1] >= r->columns->n) {
+	struct graph *g = r->n[1] < r->columns->n ? all_paths(r, thread, r->n[1]) : NULL;
+	if (!g || root >= g->paths.n) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	int e = make_paths(r, thread, r->n[1], &g, err);
-	if (e == 0)
-		e = lay_out(&g, err);
-	if (e == 0 && root >= g.paths.n)
-		pm_json_null(&r->json);
-	else if (e == 0 && (e = choose_boxes(&g, err)) == 0)
-		e = write_graph(r, &g, err);
-	graph_done(&g);
-	return e;
+	g->root = root;
+	choose_boxes(r, g);
+	write_graph(r, g);
 }
 
 /* ---- one function: its callers and callees ---- */
 
-/* The boxes of some of the graph's paths. `paths` is given away. */
-static int write_part(struct pmfs_report *r, const char *key, const struct graph *g,
-	struct pmfs_name_paths *paths, struct pm_error *err)
+void pmfs_report_sandwich(struct pmfs_report *r)
 {
-	struct graph part = {.paths = *paths, .colours = g->colours};
-	part.paths.names.arena = &part.paths.arena;
-	pm_json_key(&r->json, key);
-	int e = lay_out(&part, err);
-	if (e == 0)
-		e = choose_boxes(&part, err);
-	if (e == 0)
-		e = write_graph(r, &part, err);
-	graph_done(&part);
-	return e;
-}
-
-static int write_sandwich(
-	struct pmfs_report *r, const struct graph *g, uint32_t name, struct pm_error *err)
-{
-	struct pmfs_name_paths paths;
+	static const char *const keys[] = {"callers", "callees"};
+	const struct pmfs_functions *f;
+	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
+	if (r->n[0] >= f->n || r->n[1] >= r->columns->n) {
+		pm_json_null(&r->json);
+		return;
+	}
+	const struct graph *g = all_paths(r, PM_NONE, r->n[1]);
+	pm_text_clear(&r->scratch);
+	pm_text_line(&r->scratch, pmfs_function_name(f, r->n[0]));
+	uint32_t name = pm_strtab_find(&g->paths.names, pm_text_view(&r->scratch));
+	if (name == PM_NONE) {
+		pm_json_null(&r->json);
+		return;
+	}
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "whole");
 	pm_json_f64(&r->json, g->layout.total[0]);
-	int e = pmfs_caller_paths(&g->paths, name, g->layout.total, PMFS_REPORT_LEVELS, &paths);
-	if (e == 0)
-		e = write_part(r, "callers", g, &paths, err);
-	if (e == 0 && (e = pmfs_callee_paths(&g->paths, name, &paths)) == 0)
-		e = write_part(r, "callees", g, &paths, err);
+	for (unsigned i = 0; i < 2; i++) {
+		struct graph *part = graph_of(r);
+		int e = i == 0 ? pmfs_caller_paths(&g->paths, name, g->layout.total,
+					 PMFS_REPORT_LEVELS, &part->paths)
+			       : pmfs_callee_paths(&g->paths, name, &part->paths);
+		pmfs_report_check(r, e);
+		pm_json_key(&r->json, keys[i]);
+		lay_out(r, part);
+		choose_boxes(r, part);
+		write_graph(r, part);
+	}
 	pm_json_close(&r->json, '}');
-	return e < 0 ? pmfs_no_memory(err) : 0;
 }
 
-int pmfs_report_sandwich(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_flame(struct pmfs_report *r)
 {
-	struct graph g = {.root = 0};
-	const struct pmfs_functions *f;
-	int e = pmfs_functions(r->model, &f, err);
-	if (e < 0)
-		return e;
-	if (r->n[0] >= f->n || r->n[1] >= r->columns->n) {
-		pm_json_null(&r->json);
-		return 0;
-	}
-	pm_text_clear(&r->scratch);
-	pm_text_line(&r->scratch, pmfs_function_name(f, r->n[0]));
-	e = make_paths(r, PM_NONE, r->n[1], &g, err);
-	if (e == 0)
-		e = lay_out(&g, err);
-	if (e == 0) {
-		uint32_t name = pm_strtab_find(&g.paths.names, pm_text_view(&r->scratch));
-		if (name == PM_NONE)
-			pm_json_null(&r->json);
-		else
-			e = write_sandwich(r, &g, name, err);
-	}
-	graph_done(&g);
-	return e;
+	write_flame(r, PM_NONE, r->n[0]);
 }
 
-int pmfs_report_flame(struct pmfs_report *r, struct pm_error *err)
-{
-	return write_flame(r, PM_NONE, r->n[0], err);
-}
-
-int pmfs_report_thread_flame(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_thread_flame(struct pmfs_report *r)
 {
 	const struct pm_threads *threads;
-	int e = pmfs_model_threads(r->model, &threads, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_model_threads(r->model, &threads, r->err));
 	if (r->n[0] < threads->n)
-		return write_flame(r, r->n[0], 0, err);
-	pm_json_null(&r->json);
-	return 0;
+		write_flame(r, r->n[0], 0);
+	else
+		pm_json_null(&r->json);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
@@ -58,18 +57,18 @@ static int by_name(const void *a, const void *b)
 
 /*
  * Rows by a column of the page, the greatest first: costs, derived columns, and behind those the
- * name, the least first. NULL if out of memory.
+ * name, the least first.
  */
-static uint32_t *order_by(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t by)
+static const uint32_t *order_by(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t by)
 {
 	const struct pmfs_columns *c = r->columns;
 	if (by < c->n_shown)
-		return pmfs_order(NULL, f->cells, f->n, c->n, by);
+		return pmfs_order(r->a, f->cells, f->n, c->n, by);
 	uint32_t derived = by - c->n_shown;
 	bool named = derived >= c->n_derived;
-	struct placed *placed = malloc(((size_t)f->n + 1) * sizeof(*placed));
-	uint32_t *order = malloc(((size_t)f->n + 1) * sizeof(*order));
-	for (uint32_t i = 0; placed && i < f->n; i++) {
+	struct placed *placed = pm_arena_array(r->a, (size_t)f->n + 1, sizeof(*placed));
+	uint32_t *order = pm_arena_array(r->a, (size_t)f->n + 1, sizeof(*order));
+	for (uint32_t i = 0; i < f->n; i++) {
 		placed[i] = (struct placed){-INFINITY, pmfs_function_name(f, i), i};
 		if (named)
 			continue;
@@ -77,57 +76,43 @@ static uint32_t *order_by(struct pmfs_report *r, const struct pmfs_functions *f,
 		if (r->derived[derived].kind != PM_CELL_EMPTY)
 			placed[i].value = pmfs_cell_number(&r->derived[derived]);
 	}
-	bool done = placed && order &&
-		pm_sort(placed, f->n, sizeof(*placed), named ? by_name : greatest_first) == 0;
-	for (uint32_t i = 0; done && i < f->n; i++)
+	pmfs_report_check(
+		r, pm_sort(placed, f->n, sizeof(*placed), named ? by_name : greatest_first));
+	for (uint32_t i = 0; i < f->n; i++)
 		order[i] = placed[i].row;
-	free(placed);
-	if (done)
-		return order;
-	free(order);
-	return NULL;
+	return order;
 }
 
-int pmfs_report_functions(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_functions(struct pmfs_report *r)
 {
 	const struct pmfs_functions *f;
 	const struct pmfs_colours *colours;
-	uint32_t *order = NULL, by = r->n[1];
-	int e = pmfs_functions(r->model, &f, err);
-	if (e == 0)
-		e = pmfs_colours(r->model, &colours, err);
-	if (e < 0)
-		return e;
+	uint32_t by = r->n[1];
+	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
+	pmfs_report_check(r, pmfs_colours(r->model, &colours, r->err));
 	if (by > r->columns->n_shown + r->columns->n_derived + 1) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	if (by > 0 && !(order = order_by(r, f, by - 1)))
-		return pmfs_no_memory(err);
+	const uint32_t *order = by > 0 ? order_by(r, f, by - 1) : NULL;
 	uint64_t first = (uint64_t)r->n[0] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
 	pm_json_open(&r->json, '[');
 	for (uint64_t i = first; i < end && i < f->n; i++)
 		write_row(r, f, colours, order ? order[i] : (uint32_t)i);
 	pm_json_close(&r->json, ']');
-	free(order);
-	return 0;
 }
 
 /* Of a thread: [row, contexts, [cells]], most expensive first. */
-int pmfs_report_thread_functions(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_thread_functions(struct pmfs_report *r)
 {
 	const struct pm_threads *threads;
 	struct pmfs_flat_profile *t;
-	int e = pmfs_model_threads(r->model, &threads, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_model_threads(r->model, &threads, r->err));
 	if (r->n[0] >= threads->n) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	e = pmfs_thread_functions(r->model, r->n[0], &t, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_thread_functions(r->model, r->n[0], &t, r->err));
 	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
 	pm_json_open(&r->json, '[');
 	for (uint64_t i = first; i < end && i < t->n; i++) {
@@ -139,7 +124,6 @@ int pmfs_report_thread_functions(struct pmfs_report *r, struct pm_error *err)
 	}
 	pm_json_close(&r->json, ']');
 	pmfs_flat_profile_free(t);
-	return 0;
 }
 
 /* ---- names of functions that other data refers to ---- */
@@ -148,11 +132,10 @@ void pmfs_report_row(struct pmfs_report *r, const struct pmfs_functions *f, uint
 {
 	uint32_t row = function == PM_NONE ? PM_NONE : f->row[function];
 	pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
-	if (row == PM_NONE || r->unnamed)
+	if (row == PM_NONE)
 		return;
-	r->unnamed = pm_list_room(&r->named, r->n_named, &r->room, sizeof(*r->named)) < 0;
-	if (!r->unnamed)
-		r->named[r->n_named++] = row;
+	pm_list_grow(r->a, &r->named, r->n_named, &r->room, sizeof(*r->named));
+	r->named[r->n_named++] = row;
 }
 
 static int by_row(const void *a, const void *b)
@@ -161,14 +144,13 @@ static int by_row(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+void pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f)
 {
 	/* Functions of one name, told apart by their files, may each repeat a long one. */
 	enum { WHOLE_BYTES = 4 << 20, CUT = 256 };
 	char key[16];
 	size_t written = 0;
-	if (r->unnamed || pm_sort(r->named, r->n_named, sizeof(*r->named), by_row) < 0)
-		return pmfs_no_memory(err);
+	pmfs_report_check(r, pm_sort(r->named, r->n_named, sizeof(*r->named), by_row));
 	pm_json_key(&r->json, "names");
 	pm_json_open(&r->json, '{');
 	for (size_t i = 0; i < r->n_named; i++) {
@@ -183,7 +165,6 @@ int pmfs_report_names(struct pmfs_report *r, const struct pmfs_functions *f, str
 		written += name.len;
 	}
 	pm_json_close(&r->json, '}');
-	return 0;
 }
 
 /* ---- one function ---- */
@@ -222,18 +203,16 @@ static void write_calls(struct pmfs_report *r, const struct pmfs_functions *f,
 }
 
 /* The durations of its calls: [p50, p90, p99, max] in ns, or null. */
-static int write_times(struct pmfs_report *r, uint32_t function, struct pm_error *err)
+static void write_times(struct pmfs_report *r, uint32_t function)
 {
 	const struct pm_profile *p = pmfs_model_profile(r->model);
 	const struct pm_call_times *times;
-	int timed = pmfs_functions_are_timed(r->model, err);
-	int e = timed > 0 ? pm_profile_call_times(p, &times, err) : timed;
-	if (e < 0)
-		return e;
+	int timed = pmfs_functions_are_timed(r->model, r->err);
+	pmfs_report_check(r, timed > 0 ? pm_profile_call_times(p, &times, r->err) : timed);
 	pm_json_key(&r->json, "times");
 	if (timed == 0 || function >= r->tree->n_functions || !times[function].known) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
 	const struct pm_call_times *t = &times[function];
 	const uint64_t values[] = {t->p50_ns, t->p90_ns, t->p99_ns, t->max_ns};
@@ -241,39 +220,32 @@ static int write_times(struct pmfs_report *r, uint32_t function, struct pm_error
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		pm_json_u64(&r->json, values[i]);
 	pm_json_close(&r->json, ']');
-	return 0;
 }
 
-int pmfs_report_function(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_function(struct pmfs_report *r)
 {
 	const struct pmfs_functions *f;
 	const struct pmfs_calls *calls;
 	const struct pmfs_colours *colours;
 	uint32_t row = r->n[0];
-	int e = pmfs_functions(r->model, &f, err);
-	if (e == 0)
-		e = pmfs_calls(r->model, &calls, err);
-	if (e == 0)
-		e = pmfs_colours(r->model, &colours, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
+	pmfs_report_check(r, pmfs_calls(r->model, &calls, r->err));
+	pmfs_report_check(r, pmfs_colours(r->model, &colours, r->err));
 	if (row >= f->n) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "row");
 	write_row(r, f, colours, row);
 	write_calls(r, f, calls, f->function[row], true);
 	write_calls(r, f, calls, f->function[row], false);
-	e = pmfs_report_names(r, f, err);
+	pmfs_report_names(r, f);
 	pm_json_key(&r->json, "context");
 	if (pmfs_function_count(f, row) > 0)
 		pm_json_u64(&r->json, f->contexts[f->first[row]]);
 	else
 		pm_json_null(&r->json);
-	if (e == 0)
-		e = write_times(r, f->function[row], err);
+	write_times(r, f->function[row]);
 	pm_json_close(&r->json, '}');
-	return e;
 }

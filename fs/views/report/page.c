@@ -96,7 +96,7 @@ static int add_column(
 	if (e == 0)
 		e = add(s, err, "costs-0-%u.js", column);
 	if (e == 0 && c->columns[column].role == PM_ROLE_INCLUSIVE)
-		e = pmfs_hotpath_by(s->model, column, &path, &n, err);
+		e = pmfs_hotpath_by(NULL, s->model, column, &path, &n, err);
 	for (uint32_t i = 0; e == 0 && i < n && i < STEPS; i++) {
 		e = add(s, err, "path-%u.js", path[i].context);
 		if (e == 0)

@@ -135,30 +135,46 @@ bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret)
 
 /* ---- documents ---- */
 
+struct writing {
+	struct pmfs_report r;
+	pmfs_report_fn *write;
+};
+
+static void write_data(void *context)
+{
+	struct writing *w = context;
+	struct pmfs_report *r = &w->r;
+	r->derived = pm_arena_array(r->a, (size_t)r->columns->n_derived + 1, sizeof(*r->derived));
+	w->write(r);
+}
+
 int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const char *function,
 	struct pm_text *out, struct pm_error *err)
 {
 	const struct kind *kind = kind_of(key);
-	struct pmfs_report r = {.model = m, .json = {.out = out, .script = true}};
+	struct pm_arena arena = {.block = NULL};
 	char name[NAME_SIZE];
 	if (!kind)
 		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET, "is no data of the report");
-	r.profile = pmfs_model_profile(m);
-	numbers_of(kind, key, r.n);
-	print_name(kind, r.n, name);
-	int e = pmfs_model_tree(m, &r.tree, err);
+	struct writing w = {{.a = &arena,
+				    .err = err,
+				    .model = m,
+				    .profile = pmfs_model_profile(m),
+				    .json = {.out = out, .script = true},
+				    .scratch.arena = &arena},
+		kind->write};
+	numbers_of(kind, key, w.r.n);
+	print_name(kind, w.r.n, name);
+	int e = pmfs_model_tree(m, &w.r.tree, err);
 	if (e == 0)
-		e = pmfs_model_columns(m, &r.columns, err);
+		e = pmfs_model_columns(m, &w.r.columns, err);
 	if (e < 0)
 		return e;
-	r.derived = calloc((size_t)r.columns->n_derived + 1, sizeof(*r.derived));
 	pm_text_printf(out, "%s(\"%s\",", function, name);
-	e = r.derived ? kind->write(&r, err) : pmfs_no_memory(err);
+	e = pm_build(&arena, write_data, &w);
 	pm_text_str(out, ");\n");
-	free(r.named);
-	free(r.derived);
-	pm_text_end(&r.scratch, out);
-	return e < 0 ? e : pm_text_status(out);
+	pm_arena_done(&arena);
+	return e < 0 ? pm_error_plain(err, e) : pm_text_status(out);
 }
 
 static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)

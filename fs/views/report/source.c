@@ -1,22 +1,21 @@
 /* Source files: which have costs, and the lines of one of them. */
-#include <stdlib.h>
-
+#include "fs/views/texts/source.h"
 #include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/lines.h"
-#include "fs/views/texts/source.h"
 
 /* NULL, and `null` written, where the format knows no lines. */
-static int get_lines(struct pmfs_report *r, const struct pmfs_lines **ret, struct pm_error *err)
+static const struct pmfs_lines *get_lines(struct pmfs_report *r)
 {
-	*ret = NULL;
+	const struct pmfs_lines *lines = NULL;
 	if (r->profile->has_lines)
-		return pmfs_lines(r->model, ret, err);
-	pm_json_null(&r->json);
-	return 0;
+		pmfs_report_check(r, pmfs_lines(r->model, &lines, r->err));
+	else
+		pm_json_null(&r->json);
+	return lines;
 }
 
 /* ---- the list of files ---- */
@@ -36,19 +35,22 @@ static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, pm_
 }
 
 /* [file, path, is the text there, [cells]], in the order of paths as texts are numbered. */
-static int write_files(
-	struct pmfs_report *r, const struct pmfs_lines *l, pm_number *sums, struct pm_error *err)
+void pmfs_report_sources(struct pmfs_report *r)
 {
-	int there = 0;
+	const struct pmfs_lines *l = get_lines(r);
+	if (!l)
+		return;
+	pm_number *sums = pmfs_cells_new(r->a, r->columns->n);
 	pm_json_open(&r->json, '[');
-	for (uint32_t at = 0, end; there >= 0 && at < l->n; at = end) {
+	for (uint32_t at = 0, end; at < l->n; at = end) {
 		uint32_t file = l->lines[l->by_place[at]].file;
 		for (end = at + 1; end < l->n && l->lines[l->by_place[end]].file == file;)
 			end++;
 		if (file == 0)
 			continue;
 		add_lines(l, at, end, sums);
-		there = pmfs_source_is_there(r->model, file, err);
+		int there = pmfs_source_is_there(r->model, file, r->err);
+		pmfs_report_check(r, there);
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, file);
 		pm_json_text(&r->json, r->tree->texts[file]);
@@ -57,29 +59,17 @@ static int write_files(
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	return there < 0 ? there : 0;
-}
-
-int pmfs_report_sources(struct pmfs_report *r, struct pm_error *err)
-{
-	const struct pmfs_lines *l;
-	int e = get_lines(r, &l, err);
-	if (e < 0 || !l)
-		return e;
-	pm_number *sums = pmfs_cells_new(NULL, r->columns->n);
-	if (!sums)
-		return pmfs_no_memory(err);
-	e = write_files(r, l, sums, err);
-	free(sums);
-	return e;
 }
 
 /* ---- the lines of a file ---- */
 
 /* [line, row of the function, [cells], row of lines.csv] */
 static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
-	const struct pmfs_functions *f, const uint32_t *place, uint32_t file)
+	const struct pmfs_functions *f, uint32_t file)
 {
+	uint32_t *place = pm_arena_array(r->a, (size_t)l->n + 1, sizeof(*place));
+	for (uint32_t i = 0; i < l->n; i++)
+		place[l->order[i]] = i;
 	pm_json_key(&r->json, "costs");
 	pm_json_open(&r->json, '[');
 	for (uint32_t at = pmfs_lines_find(l, file, 0); at < l->n; at++) {
@@ -120,25 +110,15 @@ static void write_evals(
 	pm_json_close(&r->json, ']');
 }
 
-/* Rows of lines.csv by index of the line; to be freed. NULL if out of memory. */
-static uint32_t *place_lines(const struct pmfs_lines *l)
-{
-	uint32_t *place = malloc(((size_t)l->n + 1) * sizeof(*place));
-	for (uint32_t i = 0; place && i < l->n; i++)
-		place[l->order[i]] = i;
-	return place;
-}
-
-static int write_text(struct pmfs_report *r, uint32_t file, struct pm_error *err)
+static void write_text(struct pmfs_report *r, uint32_t file)
 {
 	struct pmfs_source_text text;
-	int there = pmfs_source_open(r->model, file, &text, err);
-	if (there < 0)
-		return there;
+	int there = pmfs_source_open(r->model, file, &text, r->err);
+	pmfs_report_check(r, there);
 	pm_json_key(&r->json, "text");
 	if (there == 0) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
 	struct pm_bytes rest = text.bytes;
 	pm_json_open(&r->json, '[');
@@ -146,64 +126,54 @@ static int write_text(struct pmfs_report *r, uint32_t file, struct pm_error *err
 		pm_json_text(&r->json, pmfs_source_line(&rest));
 	pm_json_close(&r->json, ']');
 	pmfs_source_text_done(&text);
-	return 0;
 }
 
-int pmfs_report_source(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_source(struct pmfs_report *r)
 {
-	const struct pmfs_lines *l;
+	const struct pmfs_lines *l = get_lines(r);
 	const struct pmfs_functions *f;
-	int e = get_lines(r, &l, err);
-	if (e < 0 || !l)
-		return e;
-	e = pmfs_functions(r->model, &f, err);
-	if (e < 0)
-		return e;
+	if (!l)
+		return;
+	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
 	if (r->n[0] == 0 || r->n[0] >= r->tree->n_texts) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "path");
 	pm_json_text(&r->json, r->tree->texts[r->n[0]]);
-	uint32_t *place = place_lines(l);
-	if (!place)
-		return pmfs_no_memory(err);
-	write_costs(r, l, f, place, r->n[0]);
-	free(place);
-	e = pmfs_report_names(r, f, err);
-	if (e == 0)
-		e = write_text(r, r->n[0], err);
+	write_costs(r, l, f, r->n[0]);
+	pmfs_report_names(r, f);
+	write_text(r, r->n[0]);
 	pm_json_close(&r->json, '}');
-	return e;
+}
+
+static void end_sites(void *sites)
+{
+	pmfs_sites_done(sites);
 }
 
 /*
  * Whom the lines call: rows of callers.csv by line, [line, row of the callee, calls or null,
  * [cells]]. Apart from the lines, which are there sooner: it may be the first that needs all calls.
  */
-int pmfs_report_sites(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_sites(struct pmfs_report *r)
 {
-	struct pmfs_sites sites;
 	const struct pmfs_functions *f;
 	const struct pmfs_lines_of all = {r->n[0], 1, UINT32_MAX};
 	if (!r->profile->has_lines || r->n[0] == 0 || r->n[0] >= r->tree->n_texts) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	int e = pmfs_functions(r->model, &f, err);
-	if (e < 0)
-		return e;
-	e = pmfs_sites_of(r->model, &all, &sites, err);
-	if (e < 0) {
-		pmfs_sites_done(&sites);
-		return e;
-	}
+	struct pmfs_sites *sites = pm_arena_alloc(r->a, sizeof(*sites));
+	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
+	pm_arena_owns(r->a, end_sites, sites);
+	pmfs_report_check(r, pmfs_sites_of(r->model, &all, sites, r->err));
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "sites");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
-		const struct pmfs_call_edge *call = &sites.calls->calls[sites.rows[i]];
+	for (uint32_t i = 0; i < sites->n && i < PMFS_REPORT_LINES; i++) {
+		const struct pmfs_call_edge *call = &sites->calls->calls[sites->rows[i]];
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, call->line);
 		pmfs_report_row(r, f, call->callee);
@@ -211,13 +181,11 @@ int pmfs_report_sites(struct pmfs_report *r, struct pm_error *err)
 			pm_json_null(&r->json);
 		else
 			pm_json_u64(&r->json, call->calls);
-		pmfs_report_cells(r, sites.calls->cells + (size_t)sites.rows[i] * r->columns->n);
+		pmfs_report_cells(r, sites->calls->cells + (size_t)sites->rows[i] * r->columns->n);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	write_evals(r, f, &sites);
-	pmfs_sites_done(&sites);
-	e = pmfs_report_names(r, f, err);
+	write_evals(r, f, sites);
+	pmfs_report_names(r, f);
 	pm_json_close(&r->json, '}');
-	return e;
 }

@@ -1,6 +1,5 @@
 /* What the page begins with: what the profile is, its columns and totals, where the cost is. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/work.h"
@@ -92,17 +91,15 @@ static void write_palette(struct pmfs_report *r)
 }
 
 /* [context, value, name, file, line, number of the file] */
-int pmfs_report_hot(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_hot(struct pmfs_report *r)
 {
 	struct pmfs_hot *path;
 	uint32_t n;
 	if (r->n[0] >= r->columns->n) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	int e = pmfs_hotpath_by(r->model, r->n[0], &path, &n, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_hotpath_by(r->a, r->model, r->n[0], &path, &n, r->err));
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < n && i < PM_LIMIT_STACK_LEVELS; i++) {
 		const struct pm_frame *frame = pm_tree_frame(r->tree, path[i].context);
@@ -117,17 +114,13 @@ int pmfs_report_hot(struct pmfs_report *r, struct pm_error *err)
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	free(path);
-	return 0;
 }
 
 /* Rows of categories.csv: [name, contexts, [cells]] */
-int pmfs_report_categories(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_categories(struct pmfs_report *r)
 {
 	const struct pmfs_category_sums *s;
-	int e = pmfs_category_sums(r->model, &s, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_category_sums(r->model, &s, r->err));
 	pm_json_open(&r->json, '[');
 	for (uint32_t k = 0; k < s->n; k++) {
 		uint32_t category = s->order[k];
@@ -138,7 +131,6 @@ int pmfs_report_categories(struct pmfs_report *r, struct pm_error *err)
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	return 0;
 }
 
 static void write_facts(struct pmfs_report *r, struct pm_bytes title)
@@ -174,11 +166,12 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
  * The baseline, and the directories of compare/ by number of the run that is compared. After the
  * documents were asked for: which run is the baseline may depend on what the runs are.
  */
-static int write_compared(struct pmfs_report *r, struct pm_error *err)
+static void write_compared(struct pmfs_report *r)
 {
 	const struct pm_collection *c = NULL;
 	size_t n = 0;
-	int e = r->profile->baseline ? pm_profile_collections(r->profile, &c, &n, err) : 0;
+	if (r->profile->baseline)
+		pmfs_report_check(r, pm_profile_collections(r->profile, &c, &n, r->err));
 	pm_json_key(&r->json, "base");
 	if (r->profile->baseline)
 		pm_json_str(&r->json, r->profile->baseline);
@@ -186,13 +179,12 @@ static int write_compared(struct pmfs_report *r, struct pm_error *err)
 		pm_json_null(&r->json);
 	pm_json_key(&r->json, "compared");
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < c[i].n && strcmp(c[i].path, "compare") == 0; k++) {
 			pm_text_clear(&r->scratch);
 			pm_json_text(&r->json, c[i].name(&c[i], k, &r->scratch));
 		}
 	pm_json_close(&r->json, ']');
-	return e < 0 ? e : 0;
 }
 
 /* Which columns would have something: a module or file, a category, a kind that is not function. */
@@ -215,18 +207,14 @@ static void write_columns_used(struct pmfs_report *r, const struct pmfs_function
 }
 
 /* What is counted, and when the run was. */
-static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+static void write_counts(struct pmfs_report *r, const struct pmfs_functions *f)
 {
 	const struct pm_threads *threads;
 	uint64_t origin, duration;
-	int e = pmfs_model_threads(r->model, &threads, err);
-	if (e == 0)
-		e = pm_profile_span(r->profile, &origin, &duration, err);
-	if (e < 0)
-		return e;
-	int trace = pmfs_some_thread_has_trace(r->model, 0, err);
-	if (trace < 0)
-		return trace;
+	pmfs_report_check(r, pmfs_model_threads(r->model, &threads, r->err));
+	pmfs_report_check(r, pm_profile_span(r->profile, &origin, &duration, r->err));
+	int trace = pmfs_some_thread_has_trace(r->model, 0, r->err);
+	pmfs_report_check(r, trace);
 	pm_json_key(&r->json, "functions");
 	pm_json_u64(&r->json, f->n);
 	pm_json_key(&r->json, "threads");
@@ -238,32 +226,23 @@ static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, s
 		pm_json_null(&r->json);
 	else
 		pm_json_u64(&r->json, duration);
-	return 0;
 }
 
-int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_start(struct pmfs_report *r)
 {
 	const struct pmfs_totals *totals;
 	const struct pmfs_functions *functions;
 	struct pm_bytes title;
-	int e = pmfs_totals(r->model, &totals, err);
-	if (e == 0)
-		e = pmfs_functions(r->model, &functions, err);
-	if (e == 0)
-		e = pm_profile_title(r->profile, &title, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_totals(r->model, &totals, r->err));
+	pmfs_report_check(r, pmfs_functions(r->model, &functions, r->err));
+	pmfs_report_check(r, pm_profile_title(r->profile, &title, r->err));
 	pm_json_open(&r->json, '{');
 	write_facts(r, title);
 	write_columns(r, totals, functions);
 	write_columns_used(r, functions);
 	write_palette(r);
-	e = write_counts(r, functions, err);
-	if (e == 0)
-		e = pmfs_report_documents(r, err);
-	if (e == 0)
-		e = write_compared(r, err);
-	if (e == 0)
-		pm_json_close(&r->json, '}');
-	return e;
+	write_counts(r, functions);
+	pmfs_report_documents(r);
+	write_compared(r);
+	pm_json_close(&r->json, '}');
 }

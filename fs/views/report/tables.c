@@ -1,11 +1,8 @@
 /* Tables, and numbers over time; the contents of an item's directory. */
 #include "fs/views/report/data.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/views.h"
 
@@ -18,25 +15,24 @@ struct table_reading {
 	struct pm_cell *cells;
 };
 
-static void reading_done(struct table_reading *reading)
+static void end_rows(void *rows)
 {
-	pm_rows_done(&reading->rows);
-	free(reading->cells);
+	pm_rows_done(rows);
 }
 
-/* 1, or a negative errno. */
-static int reading_start(
-	struct table_reading *reading, const struct pm_table *table, struct pm_error *err)
+/* In an arena of its own, which frees it. */
+static struct table_reading *reading_start(
+	struct pm_arena *a, const struct pm_table *table, struct pm_error *err)
 {
+	struct table_reading *reading = pm_arena_alloc(a, sizeof(*reading));
 	reading->table = *table;
-	int e = table->type->columns ? table->type->columns(&reading->table, err) : 0;
-	if (e < 0)
-		return e;
-	reading->cells = malloc(((size_t)reading->table.n_columns + 1) * sizeof(*reading->cells));
-	if (!reading->cells)
-		return pmfs_no_memory(err);
-	e = pm_rows_start(&reading->rows, &reading->table, 0, err);
-	return e < 0 ? e : 1;
+	if (table->type->columns)
+		pm_build_check(a, table->type->columns(&reading->table, err));
+	reading->cells =
+		pm_arena_array(a, (size_t)reading->table.n_columns + 1, sizeof(*reading->cells));
+	pm_arena_owns(a, end_rows, &reading->rows);
+	pm_build_check(a, pm_rows_start(&reading->rows, &reading->table, 0, err));
+	return reading;
 }
 
 static void write_names(struct pmfs_report *r, const struct pm_table *table)
@@ -49,23 +45,31 @@ static void write_names(struct pmfs_report *r, const struct pm_table *table)
 }
 
 /* Like pm_rows_next, but checks for cancellation, since a table may have many millions of rows. */
-static int next_row(struct table_reading *reading, uint64_t n, struct pm_error *err)
+static bool next_row(struct pmfs_report *r, struct table_reading *reading, uint64_t n)
 {
-	if (n % 1024 == 0 && pm_work_cancelled())
-		return pmfs_no_memory(err);
-	return pm_rows_next(&reading->rows, reading->cells, err);
+	if (n % 1024 == 0)
+		pm_build_proceed(r->a);
+	int e = pm_rows_next(&reading->rows, reading->cells, r->err);
+	pmfs_report_check(r, e);
+	return e > 0;
 }
 
-static int write_rows(struct pmfs_report *r, struct table_reading *reading, uint64_t first,
-	uint64_t end, struct pm_error *err)
+/*
+ * Rows first … end - 1 of a table as {columns, rows, more: whether rows follow}. Earlier rows are
+ * read, too.
+ */
+static void report_rows(
+	struct pmfs_report *r, const struct pm_table *table, uint64_t first, uint64_t end)
 {
+	struct pm_arena *a = pm_arena_scratch(r->a);
+	struct table_reading *reading = reading_start(a, table, r->err);
 	uint64_t n = 0;
-	int e = 1;
+	bool more = true;
 	pm_json_open(&r->json, '{');
 	write_names(r, &reading->table);
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
-	for (; n < end && (e = next_row(reading, n, err)) > 0; n++) {
+	for (; n < end && (more = next_row(r, reading, n)); n++) {
 		if (n < first)
 			continue;
 		pm_json_open(&r->json, '[');
@@ -75,24 +79,9 @@ static int write_rows(struct pmfs_report *r, struct table_reading *reading, uint
 	}
 	pm_json_close(&r->json, ']');
 	pm_json_key(&r->json, "more");
-	pm_json_bool(&r->json, e > 0);
+	pm_json_bool(&r->json, more);
 	pm_json_close(&r->json, '}');
-	return e < 0 ? e : 0;
-}
-
-/*
- * Rows first … end - 1 of a table as {columns, rows, more: whether rows follow}. Earlier rows are
- * read, too. 0 or a negative errno.
- */
-static int report_rows(struct pmfs_report *r, const struct pm_table *table, uint64_t first,
-	uint64_t end, struct pm_error *err)
-{
-	struct table_reading reading = {.cells = NULL};
-	int e = reading_start(&reading, table, err);
-	if (e > 0)
-		e = write_rows(r, &reading, first, end, err);
-	reading_done(&reading);
-	return e;
+	pm_arena_done(a);
 }
 
 /* ---- counters ---- */
@@ -107,13 +96,13 @@ static bool is_counter(const struct pm_series *s, uint32_t column)
 }
 
 /* [number, name] of each counter; the first of them where there are very many. */
-static int write_counters(struct pmfs_report *r, struct pm_error *err)
+static void write_counters(struct pmfs_report *r)
 {
 	const struct pm_series *series;
 	size_t n, listed = 0;
-	int e = pm_profile_series(r->profile, &series, &n, err);
+	pmfs_report_check(r, pm_profile_series(r->profile, &series, &n, r->err));
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < n && i < 1U << (32 - COLUMN_BITS); i++)
+	for (size_t i = 0; i < n && i < 1U << (32 - COLUMN_BITS); i++)
 		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
 			k++) {
 			if (!is_counter(&series[i], k))
@@ -129,7 +118,6 @@ static int write_counters(struct pmfs_report *r, struct pm_error *err)
 			listed++;
 		}
 	pm_json_close(&r->json, ']');
-	return e < 0 ? e : 0;
 }
 
 /* ---- the tables of the directory ---- */
@@ -141,79 +129,78 @@ static const struct pmfs_view *views_of(const struct pmfs_report *r, uint32_t *r
 }
 
 /* Whether the catalogue's k-th document is a table, and is there. */
-static int has_view(struct pmfs_report *r, uint32_t k, struct pm_error *err)
+static bool has_view(struct pmfs_report *r, uint32_t k)
 {
 	uint32_t n;
 	const struct pmfs_view *views = views_of(r, &n);
 	if (k >= n || views[k].form != PM_DOC_CSV || r->tree->n_contexts == 0)
-		return 0;
-	return views[k].present ? views[k].present(r->model, 0, err) : 1;
+		return false;
+	int e = views[k].present ? views[k].present(r->model, 0, r->err) : 1;
+	pmfs_report_check(r, e);
+	return e > 0;
 }
 
 /* Whether one of the format's documents is a table, and is there. */
-static int has_document(struct pmfs_report *r, const struct pm_named_doc *doc, struct pm_error *err)
+static bool has_document(struct pmfs_report *r, const struct pm_named_doc *doc)
 {
 	if (doc->doc.kind != PM_DOC_CSV || doc->unlisted)
-		return 0;
-	return doc->present ? doc->present(r->profile, err) : 1;
+		return false;
+	int e = doc->present ? doc->present(r->profile, r->err) : 1;
+	pmfs_report_check(r, e);
+	return e > 0;
 }
 
 /* [number, path] of each. */
-int pmfs_report_documents(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_documents(struct pmfs_report *r)
 {
 	const struct pm_named_doc *docs = NULL;
 	uint32_t n_views;
 	size_t n;
 	const struct pmfs_view *views = views_of(r, &n_views);
-	int e = pm_profile_documents(r->profile, &docs, &n, err);
+	pmfs_report_check(r, pm_profile_documents(r->profile, &docs, &n, r->err));
 	pm_json_key(&r->json, "documents");
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < PMFS_REPORT_VIEWS + n; i++) {
-		e = i < PMFS_REPORT_VIEWS ? has_view(r, (uint32_t)i, err)
-					  : has_document(r, &docs[i - PMFS_REPORT_VIEWS], err);
-		if (e <= 0)
+	for (size_t i = 0; i < PMFS_REPORT_VIEWS + n; i++) {
+		bool of_format = i >= PMFS_REPORT_VIEWS;
+		if (of_format ? !has_document(r, &docs[i - PMFS_REPORT_VIEWS])
+			      : !has_view(r, (uint32_t)i))
 			continue;
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, i);
-		pm_json_str(&r->json,
-			i < PMFS_REPORT_VIEWS ? views[i].name : docs[i - PMFS_REPORT_VIEWS].path);
+		pm_json_str(&r->json, of_format ? docs[i - PMFS_REPORT_VIEWS].path : views[i].name);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
 	pm_json_key(&r->json, "counters");
-	return e < 0 ? e : write_counters(r, err);
+	write_counters(r);
 }
 
-/* The table of a document: 1, or 0 where there is none of that number. */
-static int find_table(
-	struct pmfs_report *r, uint32_t number, struct pm_table *ret, struct pm_error *err)
+/* The table of a document; without a type where there is none of that number. */
+static struct pm_table find_table(struct pmfs_report *r, uint32_t number)
 {
+	struct pm_table table = {.type = NULL};
 	const struct pm_named_doc *docs = NULL;
 	uint32_t n_views;
 	size_t n;
-	int e;
 	if (number < PMFS_REPORT_VIEWS) {
-		e = has_view(r, number, err);
-		if (e > 0)
-			e = views_of(r, &n_views)[number].table(r->model, 0, ret, err);
-		return e < 0 ? e : ret->type != NULL;
+		if (has_view(r, number))
+			pmfs_report_check(r,
+				views_of(r, &n_views)[number].table(r->model, 0, &table, r->err));
+		return table;
 	}
-	e = pm_profile_documents(r->profile, &docs, &n, err);
-	if (e < 0 || number - PMFS_REPORT_VIEWS >= n)
-		return e < 0 ? e : 0;
-	e = has_document(r, &docs[number - PMFS_REPORT_VIEWS], err);
-	*ret = docs[number - PMFS_REPORT_VIEWS].doc.table;
-	return e;
+	pmfs_report_check(r, pm_profile_documents(r->profile, &docs, &n, r->err));
+	number -= PMFS_REPORT_VIEWS;
+	return number < n && has_document(r, &docs[number]) ? docs[number].doc.table : table;
 }
 
-int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_table(struct pmfs_report *r)
 {
-	struct pm_table table = {.type = NULL};
 	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS;
-	int e = find_table(r, r->n[0], &table, err);
-	if (e == 0)
+	struct pm_table table = find_table(r, r->n[0]);
+	if (table.type)
+		report_rows(r, &table, first, first + PMFS_REPORT_ROWS);
+	else
 		pm_json_null(&r->json);
-	return e > 0 ? report_rows(r, &table, first, first + PMFS_REPORT_ROWS, err) : e;
 }
 
 /* ---- numbers over time ---- */
@@ -300,39 +287,23 @@ static void write_plot(struct pmfs_report *r, const struct plot *p)
 	pm_json_close(&r->json, '}');
 }
 
-static int plot_series(struct pmfs_report *r, const struct pm_series *s, uint32_t column,
-	struct plot *plot, struct pm_error *err)
-{
-	struct table_reading reading = {.cells = NULL};
-	int e = reading_start(&reading, &s->table, err);
-	while (e > 0 && (e = next_row(&reading, plot->n, err)) > 0)
-		plot_row(plot, number_of(&reading.cells[s->time]),
-			number_of(&reading.cells[column]));
-	reading_done(&reading);
-	if (e == 0)
-		write_plot(r, plot);
-	return e;
-}
-
-int pmfs_report_plot(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_plot(struct pmfs_report *r)
 {
 	const struct pm_series *series;
 	uint32_t i = r->n[0] >> COLUMN_BITS, column = r->n[0] & ((1U << COLUMN_BITS) - 1);
 	size_t n;
-	int e = pm_profile_series(r->profile, &series, &n, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pm_profile_series(r->profile, &series, &n, r->err));
 	if (i >= n || !is_counter(&series[i], column)) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	struct plot *plot = calloc(1, sizeof(*plot));
-	if (!plot)
-		return pmfs_no_memory(err);
+	struct plot *plot = pm_arena_alloc(r->a, sizeof(*plot));
 	plot->size = 1;
-	e = plot_series(r, &series[i], column, plot, err);
-	free(plot);
-	return e;
+	struct table_reading *reading = reading_start(r->a, &series[i].table, r->err);
+	while (next_row(r, reading, plot->n))
+		plot_row(plot, number_of(&reading->cells[series[i].time]),
+			number_of(&reading->cells[column]));
+	write_plot(r, plot);
 }
 
 /*
@@ -340,59 +311,55 @@ int pmfs_report_plot(struct pmfs_report *r, struct pm_error *err)
  * files.
  */
 
-static const struct pm_collection *collection_of(const struct pm_doc *doc)
+struct item {
+	struct pmfs_report r;
+	const struct pm_collection *c;
+	uint32_t item;
+};
+
+/* The k-th document of the item: false beyond the last. */
+static bool document_at(struct item *item, uint32_t k, struct pm_named_doc *ret)
 {
-	return (const struct pm_collection *)(uintptr_t)doc->text.self;
+	int e = item->c->document(item->c, item->item, k, ret);
+	pmfs_report_check(&item->r, e);
+	return e > 0;
 }
 
-/* The k-th document of the item: 1, or 0 beyond the last. */
-static int document_at(const struct pm_doc *doc, uint32_t k, struct pm_named_doc *ret)
+static void write_item(void *context)
 {
-	const struct pm_collection *c = collection_of(doc);
-	return c->document(c, (uint32_t)doc->text.a, k, ret);
-}
-
-static int name_documents(struct pmfs_report *r, const struct pm_doc *doc)
-{
+	struct item *item = context;
+	struct pm_json *j = &item->r.json;
 	struct pm_named_doc named;
-	int e = 1;
-	pm_json_key(&r->json, "files");
-	pm_json_open(&r->json, '[');
-	for (uint32_t k = 0; (e = document_at(doc, k, &named)) > 0; k++)
-		pm_json_str(&r->json, named.path);
-	pm_json_close(&r->json, ']');
-	return e;
-}
-
-static int write_tables(struct pmfs_report *r, const struct pm_doc *doc, struct pm_error *err)
-{
-	struct pm_named_doc named;
-	int e;
-	pm_json_key(&r->json, "tables");
-	pm_json_open(&r->json, '{');
-	for (uint32_t k = 0; (e = document_at(doc, k, &named)) > 0; k++) {
+	pm_json_open(j, '{');
+	pm_json_key(j, "files");
+	pm_json_open(j, '[');
+	for (uint32_t k = 0; document_at(item, k, &named); k++)
+		pm_json_str(j, named.path);
+	pm_json_close(j, ']');
+	pm_json_key(j, "tables");
+	pm_json_open(j, '{');
+	for (uint32_t k = 0; document_at(item, k, &named); k++) {
 		if (named.doc.kind != PM_DOC_CSV)
 			continue;
-		pm_json_key(&r->json, named.path);
-		e = report_rows(r, &named.doc.table, 0, PMFS_REPORT_ITEM_ROWS, err);
-		if (e < 0)
-			return e;
+		pm_json_key(j, named.path);
+		report_rows(&item->r, &named.doc.table, 0, PMFS_REPORT_ITEM_ROWS);
 	}
-	pm_json_close(&r->json, '}');
-	return e;
+	pm_json_close(j, '}');
+	pm_json_close(j, '}');
 }
 
 static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_report r = {.json = {.out = out, .script = true}};
+	struct pm_arena arena = {.block = NULL};
+	struct item item = {{.a = &arena,
+				    .err = err,
+				    .json = {.out = out, .script = true},
+				    .scratch.arena = &arena},
+		doc->text.self, (uint32_t)doc->text.a};
 	pm_text_str(out, "pm.take(null,");
-	pm_json_open(&r.json, '{');
-	int e = name_documents(&r, doc);
-	if (e >= 0)
-		e = write_tables(&r, doc, err);
-	pm_json_close(&r.json, '}');
+	int e = pm_build(&arena, write_item, &item);
 	pm_text_str(out, ");\n");
-	pm_text_end(&r.scratch, out);
+	pm_arena_done(&arena);
 	return e < 0 ? pm_error_plain(err, e) : pm_text_status(out);
 }
 

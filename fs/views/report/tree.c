@@ -1,11 +1,8 @@
 /* The call tree, downwards and upwards. */
 #include "fs/views/report/data.h"
 
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/tree.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
@@ -24,24 +21,20 @@ struct tree_rows {
 	pm_number *cells;
 };
 
-/* Free the cells in any case. */
-static int tree_rows_start(struct pmfs_report *r, struct tree_rows *ret, struct pm_error *err)
+static struct tree_rows tree_rows_of(struct pmfs_report *r)
 {
-	*ret = (struct tree_rows){.cells = pmfs_cells_new(NULL, r->columns->n)};
-	int e = ret->cells ? 0 : pmfs_no_memory(err);
-	if (e == 0)
-		e = pmfs_categories(r->model, &ret->categories, err);
-	if (e == 0)
-		e = pmfs_functions(r->model, &ret->functions, err);
-	return e < 0 ? e : pmfs_colours(r->model, &ret->colours, err);
+	struct tree_rows t = {.cells = pmfs_cells_new(r->a, r->columns->n)};
+	pmfs_report_check(r, pmfs_categories(r->model, &t.categories, r->err));
+	pmfs_report_check(r, pmfs_functions(r->model, &t.functions, r->err));
+	pmfs_report_check(r, pmfs_colours(r->model, &t.colours, r->err));
+	return t;
 }
 
 /*
  * [context, number, name, kind, category, module, file, line, has children, [cells], row of the
  * function, colour, number of the file]
  */
-static int write_child(
-	struct pmfs_report *r, const struct tree_rows *t, uint32_t context, struct pm_error *err)
+static void write_child(struct pmfs_report *r, const struct tree_rows *t, uint32_t context)
 {
 	const struct pm_tree *tree = r->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
@@ -49,9 +42,7 @@ static int write_child(
 	uint32_t row = pmfs_is_call(f->identity, context)
 		? f->row[pmfs_function_of(f->identity, context)]
 		: PM_NONE;
-	int e = pmfs_run_cells(r->model, context, false, t->cells, err);
-	if (e < 0)
-		return e;
+	pmfs_report_check(r, pmfs_run_cells(r->model, context, false, t->cells, r->err));
 	pm_json_open(&r->json, '[');
 	pm_json_u64(&r->json, context);
 	pm_json_u64(&r->json, pm_tree_number(tree, context));
@@ -71,62 +62,54 @@ static int write_child(
 			       : pmfs_colour_of(t->colours, pmfs_function_name(f, row)));
 	pm_json_u64(&r->json, frame->file);
 	pm_json_close(&r->json, ']');
-	return 0;
 }
 
 /* {rows, more: is there another page} */
-static int write_children(struct pmfs_report *r, uint32_t first, uint32_t end, struct pm_error *err)
+static void write_children(struct pmfs_report *r, uint32_t first, uint32_t end)
 {
 	uint64_t skip = (uint64_t)r->n[1] * PMFS_REPORT_ROWS, n = 0;
-	struct tree_rows t;
-	int e = tree_rows_start(r, &t, err);
+	struct tree_rows t = tree_rows_of(r);
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
 	uint32_t i = first;
-	for (; e == 0 && i < end && n < skip + PMFS_REPORT_ROWS; i = r->tree->end[i], n++)
+	for (; i < end && n < skip + PMFS_REPORT_ROWS; i = r->tree->end[i], n++)
 		if (n >= skip)
-			e = write_child(r, &t, i, err);
+			write_child(r, &t, i);
 	pm_json_close(&r->json, ']');
 	pm_json_key(&r->json, "more");
 	pm_json_bool(&r->json, i < end);
 	pm_json_close(&r->json, '}');
-	free(t.cells);
-	return e;
 }
 
 /* The context and those above it, from the top on. */
-int pmfs_report_path(struct pmfs_report *r, struct pm_error *err)
-{
-	struct tree_rows t;
-	uint32_t n = 0, *path = NULL;
-	if (r->n[0] >= r->tree->n_contexts) {
-		pm_json_null(&r->json);
-		return 0;
-	}
-	int e = tree_rows_start(r, &t, err);
-	if (e == 0 && !(path = pm_tree_path(r->tree, r->n[0], &n)))
-		e = pmfs_no_memory(err);
-	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; e == 0 && i < n && i < PM_LIMIT_STACK_LEVELS; i++)
-		e = write_child(r, &t, path[i], err);
-	pm_json_close(&r->json, ']');
-	free(t.cells);
-	free(path);
-	return e;
-}
-
-int pmfs_report_children(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_path(struct pmfs_report *r)
 {
 	const struct pm_tree *tree = r->tree;
-	if (r->n[0] > tree->n_contexts) {
+	uint32_t n = 0;
+	if (r->n[0] >= tree->n_contexts) {
 		pm_json_null(&r->json);
-		return 0;
+		return;
 	}
-	if (r->n[0] == 0)
-		return write_children(r, 0, tree->n_contexts, err);
-	uint32_t context = r->n[0] - 1;
-	return write_children(r, context + 1, tree->end[context], err);
+	struct tree_rows t = tree_rows_of(r);
+	uint32_t *path = pm_arena_array(r->a, (size_t)tree->depth[r->n[0]] + 1, sizeof(*path));
+	for (uint32_t i = r->n[0]; i != PM_NONE; i = tree->parent[i])
+		path[n++] = i;
+	pm_json_open(&r->json, '[');
+	for (uint32_t k = 0; n > 0 && k < PM_LIMIT_STACK_LEVELS; k++)
+		write_child(r, &t, path[--n]);
+	pm_json_close(&r->json, ']');
+}
+
+void pmfs_report_children(struct pmfs_report *r)
+{
+	const struct pm_tree *tree = r->tree;
+	if (r->n[0] > tree->n_contexts)
+		pm_json_null(&r->json);
+	else if (r->n[0] == 0)
+		write_children(r, 0, tree->n_contexts);
+	else
+		write_children(r, r->n[0], tree->end[r->n[0] - 1]);
 }
 
 /*
@@ -138,6 +121,7 @@ int pmfs_report_children(struct pmfs_report *r, struct pm_error *err)
  */
 
 struct bottom {
+	struct pm_arena *a;
 	const struct pmfs_functions *f;
 	uint32_t *path; /* functions, from the innermost on */
 	uint32_t n;
@@ -181,19 +165,17 @@ static bool take_path(struct bottom *b, uint32_t context)
 	return true;
 }
 
-/* The row of a caller (PM_NONE: nobody), new or known. 0 or -ENOMEM. */
-static int row_of(struct bottom *b, uint32_t caller, uint32_t context, uint32_t *ret)
+/* The row of a caller (PM_NONE: nobody), new or known. */
+static uint32_t row_of(struct bottom *b, uint32_t caller, uint32_t context)
 {
 	bool fresh;
-	uint32_t *row = pm_map_put(&b->rows, caller, b->sums.n, &fresh);
-	if (!row ||
-		(fresh && pm_list_room(&b->callers, b->sums.n, &b->room, sizeof(*b->callers)) < 0))
-		return -ENOMEM;
-	*ret = *row;
-	if (!fresh)
-		return 0;
-	b->callers[*ret] = (struct caller){caller, context};
-	return pmfs_sums_row(&b->sums, ret);
+	uint32_t row = *pm_map_put(&b->rows, caller, b->sums.n, &fresh);
+	if (fresh) {
+		pm_list_grow(b->a, &b->callers, row, &b->room, sizeof(*b->callers));
+		b->callers[row] = (struct caller){caller, context};
+		pmfs_sums_row(&b->sums, &row);
+	}
+	return row;
 }
 
 static int place(void *self, uint32_t context, struct pmfs_share *share)
@@ -207,36 +189,31 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 	for (uint32_t k = 1; k < b->n; k++, i = caller_of(id, i))
 		if (i == PM_NONE || pmfs_function_of(id, i) != b->path[k])
 			return 0;
-	return row_of(b, i == PM_NONE ? PM_NONE : pmfs_function_of(id, i), context, &share->row);
-}
-
-/* Where only edges are known: those of the function, from whoever calls it. */
-static int add_edges(struct pmfs_report *r, struct bottom *b, struct pm_error *err)
-{
-	const struct pmfs_calls *calls;
-	int e = pmfs_calls(r->model, &calls, err);
-	if (e < 0)
-		return e;
-	uint32_t function = b->path[0];
-	for (uint32_t i = calls->callee_first[function]; i < calls->callee_first[function + 1];
-		i++) {
-		uint32_t call = calls->by_callee[i], caller = calls->calls[call].caller, row;
-		if (row_of(b, caller, r->n[0], &row) < 0)
-			return pmfs_no_memory(err);
-		pmfs_add_cells(r->columns, b->sums.cells + (size_t)row * r->columns->n,
-			calls->cells + (size_t)call * r->columns->n, false);
-	}
+	share->row = row_of(b, i == PM_NONE ? PM_NONE : pmfs_function_of(id, i), context);
 	return 0;
 }
 
+/* Where only edges are known: those of the function, from whoever calls it. */
+static void add_edges(struct pmfs_report *r, struct bottom *b)
+{
+	const struct pmfs_calls *calls;
+	pmfs_report_check(r, pmfs_calls(r->model, &calls, r->err));
+	uint32_t function = b->path[0];
+	for (uint32_t i = calls->callee_first[function]; i < calls->callee_first[function + 1];
+		i++) {
+		uint32_t call = calls->by_callee[i], caller = calls->calls[call].caller;
+		uint32_t row = row_of(b, caller, r->n[0]);
+		pmfs_add_cells(r->columns, b->sums.cells + (size_t)row * r->columns->n,
+			calls->cells + (size_t)call * r->columns->n, false);
+	}
+}
+
 /* {rows: [row of the caller, or -1; context, [cells]], n: how many there are} */
-static int write_rows(struct pmfs_report *r, const struct bottom *b, struct pm_error *err)
+static void write_rows(struct pmfs_report *r, const struct bottom *b)
 {
 	uint32_t n = b->sums.n,
 		 *order = pmfs_order(
-			 NULL, b->sums.cells, n, r->columns->n, pmfs_order_column(r->columns));
-	if (!order)
-		return pmfs_no_memory(err);
+			 r->a, b->sums.cells, n, r->columns->n, pmfs_order_column(r->columns));
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "n");
 	pm_json_u64(&r->json, n);
@@ -253,29 +230,29 @@ static int write_rows(struct pmfs_report *r, const struct bottom *b, struct pm_e
 	}
 	pm_json_close(&r->json, ']');
 	pm_json_close(&r->json, '}');
-	free(order);
-	return 0;
 }
 
-int pmfs_report_up(struct pmfs_report *r, struct pm_error *err)
+void pmfs_report_up(struct pmfs_report *r)
 {
-	struct bottom b = {.n = r->n[1] + 1, .sums = {.columns = r->columns}};
-	struct pmfs_grouping g = {.model = r->model, .tree = r->tree, .place = place, .self = &b};
-	g.end = r->tree->n_contexts;
-	int e = pmfs_functions(r->model, &b.f, err);
-	if (e < 0)
-		return e;
-	b.path = malloc(b.n * sizeof(*b.path));
-	if (!b.path)
-		return pmfs_no_memory(err);
+	struct bottom b = {.a = r->a,
+		.n = r->n[1] + 1,
+		.sums = {.arena = r->a, .columns = r->columns},
+		.rows.arena = r->a};
+	struct pmfs_grouping g = {.model = r->model,
+		.tree = r->tree,
+		.end = r->tree->n_contexts,
+		.place = place,
+		.self = &b};
 	bool edges = pmfs_costs_overlap(r->model);
-	if (r->n[0] >= r->tree->n_contexts || (edges && b.n > 1) || !take_path(&b, r->n[0]))
+	pmfs_report_check(r, pmfs_functions(r->model, &b.f, r->err));
+	b.path = pm_arena_array(r->a, b.n, sizeof(*b.path));
+	if (r->n[0] >= r->tree->n_contexts || (edges && b.n > 1) || !take_path(&b, r->n[0])) {
 		pm_json_null(&r->json);
-	else if ((e = edges ? add_edges(r, &b, err) : pmfs_group(&g, &b.sums, err)) == 0)
-		e = write_rows(r, &b, err);
-	free(b.path);
-	free(b.callers);
-	pm_map_done(&b.rows);
-	pmfs_sums_done(&b.sums);
-	return e;
+		return;
+	}
+	if (edges)
+		add_edges(r, &b);
+	else
+		pmfs_report_check(r, pmfs_group(&g, &b.sums, r->err));
+	write_rows(r, &b);
 }

@@ -12,6 +12,7 @@
 #include "fs/views/model/parts.h"
 
 struct walk {
+	struct pm_arena *a;
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	uint32_t column;
@@ -50,7 +51,7 @@ static int descend(struct walk *w, struct pm_error *err)
 		if (next.context == PM_NONE ||
 			(w->n > 0 && fabs(next.value) < fabs(w->path[w->n - 1].value) / 2))
 			return 0;
-		if (pm_list_room(&w->path, w->n, &w->room, sizeof(*w->path)) < 0)
+		if (pm_list_room_in(w->a, &w->path, w->n, &w->room, sizeof(*w->path)) < 0)
 			return pmfs_no_memory(err);
 		w->path[w->n++] = next;
 		first = next.context + 1;
@@ -59,29 +60,30 @@ static int descend(struct walk *w, struct pm_error *err)
 	return 0;
 }
 
-int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err)
-{
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	return r < 0 ? r : pmfs_hotpath_by(m, c->first_incl, ret, ret_n, err);
-}
-
-int pmfs_hotpath_by(struct pmfs_model *m, uint32_t column, struct pmfs_hot **ret, uint32_t *ret_n,
+int pmfs_hotpath(struct pm_arena *a, struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n,
 	struct pm_error *err)
 {
 	const struct pmfs_columns *c;
-	struct walk w = {.model = m, .column = column};
+	int r = pmfs_model_columns(m, &c, err);
+	return r < 0 ? r : pmfs_hotpath_by(a, m, c->first_incl, ret, ret_n, err);
+}
+
+int pmfs_hotpath_by(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
+	struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	struct walk w = {.a = a, .model = m, .column = column};
 	int r = pmfs_model_tree(m, &w.tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
-	w.cells = pmfs_cells_new(NULL, c->n);
+	w.cells = pmfs_cells_new(a, c->n);
 	if (!w.cells)
 		return pmfs_no_memory(err);
 	if (w.column != PM_NONE)
 		r = descend(&w, err);
-	free(w.cells);
+	pm_arena_free(a, w.cells);
 	if (r < 0) {
-		free(w.path);
+		pm_arena_free(a, w.path);
 		return r;
 	}
 	*ret = w.path;

@@ -83,7 +83,7 @@ int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	const struct pmfs_totals *totals;
 	int r = pmfs_model_tree(m, &tree, err);
 	if (r < 0 || (r = pmfs_totals(m, &totals, err)) < 0 ||
-		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
+		(r = pmfs_hotpath(NULL, m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
 		pm_text_printf(out, "%.1f%%\t", 100 * path[i].value / totals->busy);

@@ -156,7 +156,7 @@ static int find_hot(struct recipes *c, struct pm_error *err)
 {
 	struct pmfs_hot *path;
 	uint32_t n;
-	int r = pmfs_hotpath(c->model, &path, &n, err);
+	int r = pmfs_hotpath(NULL, c->model, &path, &n, err);
 	c->context = PM_NONE;
 	if (r < 0)
 		return r;

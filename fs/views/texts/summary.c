@@ -966,14 +966,14 @@ static int add_details(struct pm_text *out, struct pmfs_model *m, const struct p
 	uint32_t n;
 	int r = add_gpu(out, f, totals, err);
 	if (r < 0 || (r = add_costly_lines(out, m, err)) < 0 || f->columns->first_incl == PM_NONE ||
-		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
+		(r = pmfs_hotpath(NULL, m, &path, &n, err)) < 0)
 		return r;
 	add_hotpath(
 		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->busy);
 	free(path);
 	uint32_t gpu = gpu_column(f->columns, PM_ROLE_INCLUSIVE);
 	if (gpu != PM_NONE) {
-		if ((r = pmfs_hotpath_by(m, gpu, &path, &n, err)) < 0)
+		if ((r = pmfs_hotpath_by(NULL, m, gpu, &path, &n, err)) < 0)
 			return r;
 		add_hotpath(out, f->tree, &f->columns->columns[gpu], path, n, gpu_busy(f, totals));
 		free(path);

@@ -213,7 +213,7 @@ static int add_hotpath(struct sum *s, struct pm_error *err)
 	if (s->columns->first_incl == PM_NONE)
 		return 0;
 	int r = pmfs_model_tree(s->m, &tree, err);
-	if (r < 0 || (r = pmfs_hotpath(s->m, &path, &n, err)) < 0)
+	if (r < 0 || (r = pmfs_hotpath(NULL, s->m, &path, &n, err)) < 0)
 		return r;
 	struct pm_text name = {.p = NULL};
 	open_part(s, "hot_path", "hotpath.txt");
