@@ -80,7 +80,16 @@ static void take_field(struct tev_event *e, struct pm_bytes key, const struct pm
 		e->args = *v;
 	} else if (key.len == 5 && is_key(key, "scope")) {
 		e->scope = *v;
+	} else {
+		e->has_more = true;
 	}
+}
+
+bool tev_is_field(struct pm_bytes key)
+{
+	struct tev_event e = {.has_more = false};
+	take_field(&e, key, &(struct pm_scan_value){.kind = PM_SCAN_NOTHING});
+	return !e.has_more;
 }
 
 bool tev_event_read(struct pm_scan *s, struct tev_event *ret)
@@ -97,6 +106,7 @@ bool tev_event_read(struct pm_scan *s, struct tev_event *ret)
 	if (pm_scan_value(s, &whole) == PM_SCAN_NOTHING)
 		return false;
 	ret->at = whole.at;
+	ret->text = whole.text;
 	if (whole.kind != PM_SCAN_OBJECT) {
 		ret->is_empty = false;
 		return true;

@@ -16,7 +16,7 @@ struct cursor {
 	struct pm_scan s;
 	size_t next_spot;
 	struct tev_event event;
-	struct pm_text name, category;
+	struct pm_text name, category, more;
 };
 
 enum column {
@@ -31,12 +31,13 @@ enum column {
 	SCOPE,
 	CATEGORY,
 	NAME,
+	MORE,
 	ARGS,
 	N_COLUMNS
 };
 
 static const char *const columns[] = {"seq", "offset", "phase", "time_ns", "duration_ns", "pid",
-	"tid", "id", "scope", "cat", "name", "args"};
+	"tid", "id", "scope", "cat", "name", "more", "args"};
 
 static int more(struct pm_scan *s, size_t from)
 {
@@ -97,6 +98,7 @@ static void done(struct pm_rows *rows)
 	pm_inflate_free(c->in);
 	pm_text_done(&c->name);
 	pm_text_done(&c->category);
+	pm_text_done(&c->more);
 	free(c);
 	rows->own = NULL;
 }
@@ -127,6 +129,31 @@ static struct pm_cell text_cell(const struct pm_scan_value *v, struct pm_text *s
 	return pm_cell_text(text);
 }
 
+/* The members that have no column, such as tdur and bind_id, as they are. */
+static struct pm_cell more_cell(struct cursor *c)
+{
+	struct pm_scan s = pm_scan_of(c->event.text);
+	struct pm_scan_value v;
+	struct pm_bytes key;
+	if (!c->event.has_more)
+		return pm_cell_empty();
+	pm_text_clear(&c->more);
+	pm_scan_enter(&s);
+	while (pm_scan_key(&s, &key)) {
+		if (pm_scan_value(&s, &v) == PM_SCAN_NOTHING || tev_is_field(key))
+			continue;
+		const char *quote = v.kind == PM_SCAN_TEXT ? "\"" : "";
+		pm_text_str(&c->more, c->more.len ? ", \"" : "{\"");
+		pm_text_bytes(&c->more, key);
+		pm_text_str(&c->more, "\": ");
+		pm_text_str(&c->more, quote);
+		pm_text_bytes(&c->more, v.text);
+		pm_text_str(&c->more, quote);
+	}
+	pm_text_char(&c->more, '}');
+	return cell_of((struct pm_bytes){(const uint8_t *)c->more.p, c->more.len});
+}
+
 static void fill(struct cursor *c, const struct tev_raw *raw, uint64_t seq, struct pm_cell *cells)
 {
 	const struct tev_event *e = &c->event;
@@ -144,6 +171,7 @@ static void fill(struct cursor *c, const struct tev_raw *raw, uint64_t seq, stru
 	cells[SCOPE] = raw_cell(&e->scope);
 	cells[CATEGORY] = text_cell(&e->cat, &c->category);
 	cells[NAME] = text_cell(&e->name, &c->name);
+	cells[MORE] = more_cell(c);
 	cells[ARGS] = raw_cell(&e->args);
 }
 
@@ -174,7 +202,7 @@ static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *er
 		rows->row = seq;
 		rows->at = seq + 1;
 		fill(c, raw, seq, cells);
-		if (c->name.failed || c->category.failed)
+		if (c->name.failed || c->category.failed || c->more.failed)
 			return pm_error_plain(err, -ENOMEM);
 		return 1;
 	}
@@ -202,7 +230,7 @@ void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const uint32
 			.self = raw,
 			.a = (uintptr_t)tables[i].phases,
 			.end = end,
-			.types = "?it??ttttttt"};
+			.types = "?it??tttttttt"};
 		pm_rec_document(r,
 			&(struct pm_named_doc){.path = tables[i].path, .doc = pm_doc_csv(table)});
 	}

@@ -40,12 +40,17 @@ struct tev_event {
 	char phase; /* 0: none, or not of one character */
 	bool is_empty;
 	bool is_exact;   /* ts and dur are whole nanoseconds */
+	bool has_more;   /* than the members below */
 	int64_t ts, dur; /* ns; TEV_NO_NUMBER: absent, or no number in 63 bits */
 	struct tev_id pid, tid;
 	struct pm_scan_value name, cat, scope, args; /* PM_SCAN_NOTHING: absent */
 	struct pm_scan_value id, local_id;           /* id or id2.global; id2.local */
 	uint64_t at;                                 /* in the text */
+	struct pm_bytes text;                        /* all of it */
 };
+
+/* Whether a member of an event is one that struct tev_event has. */
+bool tev_is_field(struct pm_bytes key);
 
 /*
  * Reads the object that is next in the scanner; its values are valid until it moves on. False if

@@ -255,6 +255,11 @@ class Events(unittest.TestCase):
                                  [f"threads/process=1/thread={tid}" + ("/sampled=1" if events else "") for tid in (1, 2)])
                 self.assertIn("1 samples of nodes that are not there", self.cat(text, "damage.csv"))
 
+    def test_raw_events_have_what_no_column_has(self):
+        members = {"tts": 5, "tdur": 2.50, "s": "p \" \n", "flow_in": True, "sf": {"a": [1]}, "bind_id": "0x1"}
+        rows = self.rows([event("X", "f", 0, dur=9, args={"a": 1}, **members), event("X", "g", 1, dur=2)], "raw/events.csv")
+        self.assertEqual([(json.loads(row["more"] or "{}"), row["args"]) for row in rows], [(members, '{"a": 1}'), ({}, "")])
+
     def test_raw_texts_have_a_most(self):
         long = 3 << 20
         events = [event("X", "n" * long, 0, dur=9), event("X", "f", 1, dur=2, cat="c" * long, args={"a": "b" * long}),
