@@ -364,6 +364,8 @@ class Commands(unittest.TestCase):
                                        ("profile.json.gz", gzip.compress(b'{"meta":{"version":27}}'), "Firefox Profiler"),
                                        ("gmon.out", b"gmon\1\0\0\0", "perf"),
                                        ("trace.txt", b"# tracer: nop\n#\n", "perf script"),
+                                       ("bpftrace.txt", b"Attaching 1 probe...\n\n@[\n", "stackcollapse-bpftrace.pl"),
+                                       ("a-0001451.mm_profdata", b"MMPD\t\0\0\0\0H", "crox"),
                                        ("massif.out.1", b"desc: (none)\ncmd: ./a\n", "massif"),
                                        ("app.pftrace", b"\x0a\x04\x18\x01\x40\x02", "traceconv json"),
                                        ("perfetto", b"\x0a\x05\x08\x01\x10\x02\x18", "traceconv json"),
