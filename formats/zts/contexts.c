@@ -188,16 +188,46 @@ struct gathering {
 	struct zts_stores *stores;
 	const struct zts_survey *survey;
 	struct zts_adders *sums;
-	bool all;          /* traces that the scan has added up, too */
-	bool only_carried; /* see zts_partial */
-	const struct pm_window *window;
-	const uint32_t *places; /* of the window, in zts_survey.by_store */
-	uint32_t first, end; /* in these, in by_store, or with only_carried in zts_survey.traces */
-	struct zts_visits visits;
+	const struct zts_wanted *wanted;
+	uint32_t *traces; /* to be read, by place in the stores */
+	uint32_t n;
 	struct pm_damage_list *damage;
 	const struct joining *joining;
 	const struct pm_durations *found; /* by a pass that reads all traces again; else NULL */
 };
+
+static int by_place(const void *a, const void *b, void *context)
+{
+	const struct zts_survey *v = context;
+	const struct zts_trace *x = &v->traces[*(const uint32_t *)a];
+	const struct zts_trace *y = &v->traces[*(const uint32_t *)b];
+	const struct zts_part *p = &v->parts[x->part], *q = &v->parts[y->part];
+	return zts_order(p->store, q->store)
+		?: zts_order(p->data_offset, q->data_offset)
+		?: zts_order(p->start_offset, q->start_offset)
+		?: zts_order(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/*
+ * Of the wanted traces, those whose calls count; without `all`, those that the scan has not added
+ * up. 0 or -ENOMEM.
+ */
+static int list_traces(struct gathering *g, bool all)
+{
+	const struct zts_survey *v = g->survey;
+	const struct zts_wanted *w = g->wanted;
+	g->traces = malloc(((size_t)w->n + 1) * sizeof(*g->traces));
+	g->n = 0;
+	for (uint32_t i = 0; g->traces && i < w->n; i++) {
+		uint32_t trace = w->traces ? w->traces[i] : w->first + i;
+		const struct zts_trace *t = &v->traces[trace];
+		if (!t->lost && !t->inner && (all || t->added == PM_NONE))
+			g->traces[g->n++] = trace;
+	}
+	return g->traces
+		? pm_sort_with(g->traces, g->n, sizeof(*g->traces), by_place, (void *)(uintptr_t)v)
+		: -ENOMEM;
+}
 
 /* ---- adding up ---- */
 
@@ -214,13 +244,13 @@ static int tell_unreadable(
 }
 
 /* Reads a trace, with the current payload if there is one, and adds it up. */
-static int gather_trace(struct gathering *g, uint32_t trace, uint32_t place,
-	struct zts_adder *adder, const struct zts_held *held)
+static int gather_trace(
+	struct gathering *g, uint32_t trace, struct zts_adder *adder, const struct zts_held *held)
 {
 	const struct zts_trace *t = &g->survey->traces[trace];
 	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
 	const struct zts_added added = {t->timestamp_ns, parts.items->start_offset,
-		parts.items->store, parts.items->chunk, 0, trace, place};
+		parts.items->store, parts.items->chunk, 0, trace};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (pm_work_cancelled())
 		return PM_CANCELLED;
@@ -230,31 +260,26 @@ static int gather_trace(struct gathering *g, uint32_t trace, uint32_t place,
 	return zts_partial_add(&adder->partial, g->stores, &adder->tree, &added, t->error);
 }
 
+/* Payloads that several parts of one trace are in come out of the cache. */
 static int gather_stretch(void *context, size_t i)
 {
 	struct gathering *g = context;
-	const struct zts_survey *v = g->survey;
 	struct zts_adder *adder = &g->sums->items[i];
-	uint64_t n = g->end - g->first;
-	uint32_t from = g->first + (uint32_t)(n * i / g->sums->n);
-	uint32_t to = g->first + (uint32_t)(n * (i + 1) / g->sums->n);
+	uint64_t n = g->n;
+	uint32_t to = (uint32_t)(n * (i + 1) / g->sums->n);
 	struct zts_held held = {.payload = NULL};
 	int r = 0;
-	adder->partial.only_carried = g->only_carried;
-	adder->partial.window = g->window;
+	adder->partial.only_carried = g->wanted->only_carried;
+	adder->partial.window = g->wanted->window;
 	if (g->found)
 		r = zts_partial_again(
 			&adder->partial, g->joining->again, joining_texts(g->joining), g->found);
-	for (uint32_t k = from; k < to && r == 0; k++) {
-		uint32_t place = g->places ? g->places[k] : k;
-		uint32_t trace = g->only_carried ? k : v->by_store[place];
-		const struct zts_trace *t = &v->traces[trace];
-		if (!zts_trace_remains(t, g->all))
-			continue;
-		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
-		r = gather_trace(g, trace, place, adder, &held);
+	for (uint32_t k = (uint32_t)(n * i / g->sums->n); k < to && r == 0; k++) {
+		const struct zts_trace *t = &g->survey->traces[g->traces[k]];
+		zts_hold(g->stores, &g->survey->parts[t->part], t->n_parts > 1, &held);
+		r = gather_trace(g, g->traces[k], adder, &held);
 	}
-	zts_visits_hold(&g->visits, NULL, &held);
+	zts_hold(g->stores, NULL, false, &held);
 	zts_tree_done(&adder->tree);
 	return r < 0 ? r : zts_partial_end(&adder->partial);
 }
@@ -269,12 +294,13 @@ static void number_slowest(const struct zts_partial *p, struct zts_attributes *a
 }
 
 /* Traces get the numbers of the survey in place of those in which they were added. */
-static void number(struct zts_partial *p)
+static void number(const struct zts_survey *v, struct zts_partial *p)
 {
 	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
 		uint64_t *first = &p->tally.first[i];
 		if (*first != UINT64_MAX)
-			*first = (uint64_t)p->added[*first >> 32].place << 32 | (uint32_t)*first;
+			*first = (uint64_t)v->traces[p->added[*first >> 32].trace].place << 32 |
+				(uint32_t)*first;
 	}
 	for (uint32_t i = 0; i < p->exceptions.texts.n; i++)
 		p->exceptions.items[i].trace = p->added[p->exceptions.items[i].trace].trace;
@@ -290,14 +316,11 @@ static bool settle(const struct gathering *g)
 {
 	const struct zts_survey *v = g->survey;
 	for (uint32_t i = 0; i < v->n; i++) {
-		const struct zts_trace *t = &v->traces[v->by_store[i]];
-		if (t->added == PM_NONE)
-			continue;
-		if (t->inner)
+		const struct zts_trace *t = &v->traces[i];
+		if (t->added != PM_NONE && t->inner)
 			return false;
-		struct zts_added *added = &g->sums->items[t->adder].partial.added[t->added];
-		added->trace = v->by_store[i];
-		added->place = i;
+		if (t->added != PM_NONE)
+			g->sums->items[t->adder].partial.added[t->added].trace = i;
 	}
 	for (unsigned i = 0; i < g->sums->n; i++) {
 		const struct zts_partial *p = &g->sums->items[i].partial;
@@ -308,28 +331,19 @@ static bool settle(const struct gathering *g)
 	return true;
 }
 
-/* Windows leave out traces, or read in order of time, in which those of stores may alternate. */
-static enum zts_visited which_visits(const struct gathering *g)
-{
-	if (g->only_carried || g->window)
-		return ZTS_VISIT_EACH;
-	return g->all ? ZTS_VISIT_ALL : ZTS_VISIT_REST;
-}
-
 /* Adds the durations of all calls once more: a pm_pass. */
 static int read_again(void *context, struct pm_durations *ret)
 {
 	struct gathering g = *(const struct gathering *)context;
 	g.found = ret;
-	g.all = true;
 	g.sums = zts_adders_new(g.stores);
-	int r = zts_visits_init(&g.visits, g.stores, g.survey, which_visits(&g));
+	int r = g.sums ? list_traces(&g, true) : -ENOMEM;
 	if (r == 0)
-		r = g.sums ? pm_crew_each(g.sums->n, gather_stretch, &g) : -ENOMEM;
+		r = pm_crew_each(g.sums->n, gather_stretch, &g);
 	for (unsigned i = 0; r == 0 && i < g.sums->n; i++)
 		r = zts_partial_join_again(ret, &g.sums->items[i].partial);
 	zts_adders_free(g.sums);
-	zts_visits_done(&g.visits);
+	free(g.traces);
 	return r;
 }
 
@@ -341,9 +355,9 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	int r = 0;
 	for (unsigned i = 0; i < g->sums->n && r == 0; i++) {
 		struct zts_partial *p = &g->sums->items[i].partial;
-		number(p);
-		for (size_t k = 0; k < p->n_added; k++)
-			a->calls_of[p->added[k].place] = p->added[k].calls;
+		number(g->survey, p);
+		for (size_t k = 0; k < p->n_added && a->calls_of; k++)
+			a->calls_of[p->added[k].trace] = p->added[k].calls;
 		if (p == first)
 			continue;
 		r = zts_partial_join(first, p);
@@ -358,73 +372,37 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	return r;
 }
 
-/* Frees g->sums; NULL: there are none yet. */
-static int build(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
-{
-	*a = (struct zts_aggregate){.damage = PM_DAMAGE_LIST_INIT};
-	g->damage = &a->damage;
-	if (g->sums && !settle(g)) {
-		zts_adders_free(g->sums);
-		g->sums = NULL;
-	}
-	g->all = !g->sums;
-	if (!g->sums)
-		g->sums = zts_adders_new(g->stores);
-	a->calls_of = calloc((size_t)g->survey->n + 1, sizeof(*a->calls_of));
-	int r = zts_visits_init(&g->visits, g->stores, g->survey, which_visits(g));
-	if (r == 0)
-		r = g->sums && a->calls_of ? pm_crew_each(g->sums->n, gather_stretch, g) : -ENOMEM;
-	if (r == 0)
-		r = a->damage.no_memory ? -ENOMEM : join(g, a, err);
-	zts_adders_free(g->sums);
-	g->sums = NULL;
-	zts_visits_done(&g->visits);
-	return r;
-}
-
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err)
-{
-	struct gathering g = {.stores = stores, .survey = survey, .sums = sums, .end = survey->n};
-	int r = build(&g, a, err);
-	if (r == 0 && !g.all && a->left_out > 0) { /* which calls, depends on the order */
-		zts_aggregate_done(a);
-		r = build(&g, a, err);
-	}
-	if (r < 0) {
-		zts_aggregate_done(a);
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces");
-	}
-	return 0;
-}
-
-/* Builds what windows have of calls, without `calls_of`. */
-static int build_of_window(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
-{
-	int r = build(g, a, err);
-	free(a->calls_of);
-	a->calls_of = NULL;
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err)
+	const struct zts_survey *survey, const struct zts_wanted *wanted, struct zts_adders *sums,
+	struct pm_error *err)
 {
 	struct gathering g = {.stores = stores,
 		.survey = survey,
-		.only_carried = true,
-		.first = first,
-		.end = end};
-	return build_of_window(&g, a, err);
-}
-
-int zts_window_calls_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, const struct pm_window *window, const uint32_t *places,
-	uint32_t n, struct pm_error *err)
-{
-	struct gathering g = {
-		.stores = stores, .survey = survey, .window = window, .places = places, .end = n};
-	return build_of_window(&g, a, err);
+		.sums = sums,
+		.wanted = wanted,
+		.damage = &a->damage};
+	*a = (struct zts_aggregate){.damage = PM_DAMAGE_LIST_INIT};
+	bool all = !sums || !settle(&g);
+	if (all) {
+		zts_adders_free(sums);
+		g.sums = zts_adders_new(stores);
+	}
+	if (wanted->whole)
+		a->calls_of = calloc((size_t)survey->n + 1, sizeof(*a->calls_of));
+	bool made = g.sums && (a->calls_of || !wanted->whole);
+	int r = made ? list_traces(&g, all) : -ENOMEM;
+	if (r == 0)
+		r = pm_crew_each(g.sums->n, gather_stretch, &g);
+	free(g.traces);
+	if (r == 0)
+		r = a->damage.no_memory ? -ENOMEM : join(&g, a, err);
+	zts_adders_free(g.sums);
+	bool again = r == 0 && !all && a->left_out > 0; /* which calls, depends on the order */
+	if (r < 0 || again)
+		zts_aggregate_done(a);
+	if (again)
+		return zts_aggregate_build(a, stores, survey, wanted, NULL, err);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces") : 0;
 }
 
 void zts_aggregate_done(struct zts_aggregate *a)

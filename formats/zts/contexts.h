@@ -20,28 +20,29 @@ struct zts_aggregate {
 	struct pm_call_times *times;                  /* by function of the tree */
 	struct zts_attributes attributes, statements; /* sorted */
 	struct zts_exceptions exceptions;             /* sorted */
-	uint32_t *calls_of; /* by place in zts_survey.by_store: calls that count */
+	uint32_t *calls_of; /* by trace: calls that count; only of the run */
 	uint64_t left_out;  /* calls beyond PM_LIMIT_CALL_PATHS */
 	struct pm_arena texts;
 	struct pm_damage_list damage; /* traces that cannot be read */
 };
 
+/* Which traces are added up, and what of them. */
+struct zts_wanted {
+	const uint32_t *traces; /* numbers of n traces; NULL: those from `first` on */
+	uint32_t first, n;
+	bool whole;        /* all traces, and all that they have */
+	bool only_carried; /* what calls carry, without methods and paths */
+	/* Not NULL: only methods of calls that begin in it, and of those errors and durations. */
+	const struct pm_window *window;
+};
+
 /*
- * Reads all readable traces, on all cores, except those that the survey's scan has added up in
- * `sums`, which it frees; NULL: none were.
+ * Reads the traces that are readable, on all cores, except those that the survey's scan has added
+ * up in `sums`, which it frees; NULL: none were. Nothing is left after a failure.
  */
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct zts_adders *sums, struct pm_error *err);
-/* Only what the calls of the traces from `first` up to `end` carry, and no damage. */
-int zts_carried_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, uint32_t first, uint32_t end, struct pm_error *err);
-/*
- * Only the methods of calls that begin in a window, and of those errors and durations: of `n`
- * traces at these places in zts_survey.by_store.
- */
-int zts_window_calls_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, const struct pm_window *window, const uint32_t *places,
-	uint32_t n, struct pm_error *err);
+	const struct zts_survey *survey, const struct zts_wanted *wanted, struct zts_adders *sums,
+	struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

@@ -544,7 +544,7 @@ int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct 
 
 int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct zts_stores *s = &((struct zts_opened *)(uintptr_t)doc->text.self)->stores;
+	struct zts_stores *s = zts_stores_of(doc->text.self);
 	const struct zts_payload *payload;
 	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
 	if (r < 0)
@@ -561,7 +561,7 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 
 int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct zts_stores *s = &((struct zts_opened *)(uintptr_t)doc->text.self)->stores;
+	struct zts_stores *s = zts_stores_of(doc->text.self);
 	const struct zts_payload *payload;
 	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
 	if (r < 0)

@@ -34,7 +34,7 @@ struct zts_added {
 	uint64_t timestamp_ns, start_offset;
 	uint32_t store, chunk; /* of its first part, like start_offset */
 	uint32_t calls;
-	uint32_t trace, place; /* its number, and place in zts_survey.by_store, after the survey */
+	uint32_t trace; /* its number, after the survey */
 };
 
 /* Whether trace `a` is before `b` in order of time, see zts_survey.traces. NULL: that of numbers.

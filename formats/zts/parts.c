@@ -54,7 +54,8 @@ static int build_aggregate(void *context, struct pm_error *err)
 		return r;
 	struct zts_adders *sums = z->sums;
 	z->sums = NULL;
-	r = zts_aggregate_build(&z->aggregate, &z->stores, v, sums, err);
+	const struct zts_wanted all = {.n = v->n, .whole = true};
+	r = zts_aggregate_build(&z->aggregate, &z->stores, v, &all, sums, err);
 	z->parts.tree.it = z->aggregate.tree;
 	z->parts.call_times.it = z->aggregate.times;
 	return r;

@@ -147,4 +147,10 @@ static inline struct zts_opened *zts_opened_of(const struct pm_profile *p)
 	return p->self;
 }
 
+/* Profiles are const; what is read on need is built under locks. */
+static inline struct zts_stores *zts_stores_of(const struct zts_opened *z)
+{
+	return (struct zts_stores *)(uintptr_t)&z->stores;
+}
+
 #endif

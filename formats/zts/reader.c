@@ -463,6 +463,25 @@ int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zt
 	return 0;
 }
 
+void zts_hold(struct zts_stores *s, const struct zts_part *part, bool cached, struct zts_held *held)
+{
+	if (part && held->payload && held->store == part->store && held->chunk == part->chunk)
+		return;
+	if (held->payload && held->cached)
+		zts_payload_release(s, held->payload);
+	else if (held->payload)
+		zts_payload_free(held->payload);
+	*held = (struct zts_held){.cached = cached};
+	if (!part || part->chunk == PM_NONE)
+		return;
+	held->store = part->store;
+	held->chunk = part->chunk;
+	if (cached)
+		zts_payload_get(s, part->store, part->chunk, &held->payload, NULL);
+	else
+		zts_payload_read(s, part->store, part->chunk, &held->payload, NULL);
+}
+
 void zts_tree_done(struct zts_tree *tree)
 {
 	free(tree->calls);

@@ -11,55 +11,6 @@
 #include "formats/zts/contexts.h"
 #include "formats/zts/survey.h"
 
-/*
- * ---- payloads ----
- * Payloads for reading traces one after another. Most chunks are needed only by consecutive traces:
- * their payload is decompressed into the reader's memory, which is reused for the next one. Only
- * chunks that are needed again later are cached.
- */
-
-struct zts_visits {
-	struct zts_stores *stores;
-	size_t *first_of; /* of each store: where its chunks begin in n */
-	uint8_t *n;       /* how many times readers come to the chunk: 0, 1, 2 = more than once */
-};
-
-/*
- * Which traces are read, in the order of `by_store`: those that remain after the scan, all that
- * count, or all, where the next one may be read by another reader.
- */
-enum zts_visited { ZTS_VISIT_REST, ZTS_VISIT_ALL, ZTS_VISIT_EACH };
-
-/* 0 or -ENOMEM. */
-int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
-	const struct zts_survey *survey, enum zts_visited which);
-void zts_visits_done(struct zts_visits *v);
-
-/* The payload that a reader currently uses. */
-struct zts_held {
-	const struct zts_payload *payload; /* NULL: none */
-	uint32_t store, chunk;
-	bool cached;
-};
-
-/*
- * Moves on to the payload of the part, which may be the current one. There is no current payload
- * afterwards if it cannot be read, or if `part` is NULL.
- */
-void zts_visits_hold(
-	const struct zts_visits *v, const struct zts_part *part, struct zts_held *held);
-
-/*
- * Whether this trace must be read to add up its calls: not if it is unreadable or contained in
- * another one, nor, unless `all` are wanted, if it was added up by the scan.
- */
-static inline bool zts_trace_remains(const struct zts_trace *t, bool all)
-{
-	return !t->lost && !t->inner && (all || t->added == PM_NONE);
-}
-
-/* ---- samples ---- */
-
 /* What is needed to find a call and its context. */
 struct zts_samples {
 	uint64_t *first; /* by place in by_store: number of its first call; one more */
@@ -74,9 +25,8 @@ struct zts_samples {
 			       yet. Atomic */
 	size_t *n_texts;    /* of each store */
 	uint32_t n_stores;
-	struct zts_visits visits; /* of payloads, for all traces in order */
-	pthread_mutex_t lock;     /* of what follows */
-	struct pm_map ids;        /* store and method id that is in no index → frame */
+	pthread_mutex_t lock; /* of what follows */
+	struct pm_map ids;    /* store and method id that is in no index → frame */
 	struct pm_thread lane;
 	struct pm_threads traces; /* the single lane */
 };

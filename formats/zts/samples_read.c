@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/search.h"
 #include "formats/zts/parts.h"
 
 struct pm_sample zts_call_sample(const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
@@ -25,9 +24,10 @@ static int read_tree(struct zts_traces *r, uint32_t place, struct pm_error *err)
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
 	uint64_t n = r->s->first[place + 1] - r->s->first[place];
-	zts_visits_hold(&r->s->visits, v->parts + t->part, &r->held);
+	struct zts_stores *stores = zts_stores_of(r->z);
+	zts_hold(stores, v->parts + t->part, true, &r->held);
 	const struct zts_parts parts = {v->parts + t->part, t->n_parts, r->held.payload};
-	int e = zts_tree_read(r->s->visits.stores, &parts, &r->tree, err);
+	int e = zts_tree_read(stores, &parts, &r->tree, err);
 	if (e == 0 && r->tree.n != n)
 		e = pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
 			"the trace has changed");
@@ -47,9 +47,7 @@ int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err)
 int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err)
 {
 	const struct zts_survey *v = &r->z->survey;
-	uint32_t store = v->traces[trace].store;
-	uint32_t place = PM_LOWER_BOUND(
-		i, v->first_of[store], v->first_of[store + 1], v->by_store[i] < trace);
+	uint32_t place = v->traces[trace].place;
 	if (r->s->first[place] == r->s->first[place + 1])
 		return 0;
 	int e = read_tree(r, place, err);
@@ -64,8 +62,7 @@ int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_
 
 void zts_traces_done(struct zts_traces *r)
 {
-	if (r->held.payload)
-		zts_visits_hold(&r->s->visits, NULL, &r->held);
+	zts_hold(zts_stores_of(r->z), NULL, true, &r->held);
 	zts_tree_done(&r->tree);
 	free(r->found);
 }

@@ -14,6 +14,7 @@ struct zts_trace {
 	size_t part; /* its first, in zts_survey.parts */
 	uint32_t n_parts;
 	uint32_t store; /* of the first part */
+	uint32_t place; /* in zts_survey.by_store */
 	uint32_t twin;  /* number of earlier traces of the store with the same name */
 	uint32_t added; /* see zts_found */
 	uint64_t trace_id[2];

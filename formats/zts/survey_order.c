@@ -77,8 +77,10 @@ static int list_stores(struct zts_survey *v)
 {
 	if (pm_sort_with(v->by_store, v->n, sizeof(*v->by_store), by_store, v) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < v->n; i++)
+	for (uint32_t i = 0; i < v->n; i++) {
+		v->traces[v->by_store[i]].place = i;
 		v->first_of[v->traces[i].store + 1]++;
+	}
 	for (uint32_t s = 0; s < v->n_stores; s++)
 		v->first_of[s + 1] += v->first_of[s];
 	return 0;

@@ -179,7 +179,7 @@ static uint64_t memory(const struct pm_profile *p)
 static bool has_changed(const struct pm_profile *p)
 {
 	const struct trace *t = p->self;
-	return zts_stores_changed((struct zts_stores *)(uintptr_t)&t->z->stores);
+	return zts_stores_changed(zts_stores_of(t->z));
 }
 
 static void trace_close(struct pm_profile *p)

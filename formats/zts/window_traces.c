@@ -23,8 +23,10 @@ static int carried_fill(void *owner, void *part, struct pm_error *err)
 	struct window_traces *w = owner;
 	struct zts_aggregate *a = part;
 	const struct zts_scope *scope = &w->scope;
-	int r = zts_carried_build(a, (struct zts_stores *)(uintptr_t)&scope->z->stores,
-		&scope->z->survey, scope->first, scope->end, err);
+	const struct zts_wanted wanted = {
+		.first = scope->first, .n = scope->end - scope->first, .only_carried = true};
+	int r = zts_aggregate_build(
+		a, zts_stores_of(scope->z), &scope->z->survey, &wanted, NULL, err);
 	uint64_t n =
 		(uint64_t)a->attributes.texts.n + a->statements.texts.n + a->exceptions.texts.n;
 	__atomic_add_fetch(&w->part->bytes, a->texts.total + n * A_ROW, __ATOMIC_RELAXED);

@@ -79,8 +79,8 @@ struct building {
 	const struct pm_tree *tree; /* of the window; its functions are those of the run */
 	struct zts_method *items;   /* by function */
 	bool *runs;
-	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
-	size_t n_places, room;
+	uint32_t *traces; /* with records in the window */
+	size_t n_traces, room;
 };
 
 /* ---- methods: times ---- */
@@ -134,7 +134,7 @@ static int add_contexts(struct building *b, struct pm_error *err)
 
 /* ---- methods: calls that begin inside ---- */
 
-static int list_places(struct building *b, struct pm_error *err)
+static int list_traces(struct building *b, struct pm_error *err)
 {
 	const struct pm_window *w = b->window;
 	const struct zts_samples *s = &b->z->samples;
@@ -145,9 +145,9 @@ static int list_places(struct building *b, struct pm_error *err)
 		for (r = 0; place < s->n_traces && s->first[place] < end; place++) {
 			if (s->first[place] == s->first[place + 1])
 				continue;
-			if (pm_list_room(&b->places, b->n_places, &b->room, sizeof(*b->places)) < 0)
+			if (pm_list_room(&b->traces, b->n_traces, &b->room, sizeof(*b->traces)) < 0)
 				return pm_error_plain(err, -ENOMEM);
-			b->places[b->n_places++] = place;
+			b->traces[b->n_traces++] = b->z->survey.by_store[place];
 		}
 		at = s->first[place]; /* the last trace is done with, too */
 	}
@@ -195,14 +195,16 @@ static int count_calls(struct building *b, struct pm_error *err)
 		return 0;
 	}
 	if (r == 0)
-		r = list_places(b, err);
+		r = list_traces(b, err);
 	if (r < 0)
 		return r;
-	r = zts_window_calls_build(&inside, s->visits.stores, &b->z->survey, b->window, b->places,
-		(uint32_t)b->n_places, err);
-	if (r == 0)
+	const struct zts_wanted wanted = {
+		.traces = b->traces, .n = (uint32_t)b->n_traces, .window = b->window};
+	r = zts_aggregate_build(&inside, zts_stores_of(b->z), &b->z->survey, &wanted, NULL, err);
+	if (r == 0) {
 		take_calls(b, &inside);
-	zts_aggregate_done(&inside);
+		zts_aggregate_done(&inside);
+	}
 	return r;
 }
 
@@ -240,7 +242,7 @@ static int finish(struct building *b, struct pm_window_part *part)
 
 static void building_done(struct building *b)
 {
-	free(b->places);
+	free(b->traces);
 	free(b->items);
 	free(b->runs);
 }
