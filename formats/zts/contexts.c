@@ -22,8 +22,8 @@
 struct joining {
 	struct zts_aggregate *a;
 	struct zts_partial *p;
+	struct zts_stores *stores;
 	struct pm_tree_builder *builder;
-	uint32_t *frames;      /* of each method */
 	struct zts_sums *sums; /* of each path, in the builder's order */
 	enum zts_again again;  /* why a pass is made */
 };
@@ -60,15 +60,16 @@ static struct place *sort_paths(const struct joining *j)
 
 static uint32_t frame_of(struct joining *j, uint32_t method)
 {
-	if (j->frames[method] == PM_NONE) {
-		uint32_t name = pm_tree_text(j->builder, j->a->methods[method].name, true);
+	uint32_t *frame = &j->a->frames[method];
+	if (*frame == PM_NONE) {
+		uint32_t name = pm_tree_text(j->builder, zts_method_name(j->stores, method), true);
 		struct pm_function function = {.name = name, .id = PM_NONE};
-		struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+		struct pm_frame made = {.kind = PM_KIND_FUNCTION,
 			.function = pm_tree_function(j->builder, &function),
 			.name = name};
-		j->frames[method] = pm_tree_intern(j->builder, &frame);
+		*frame = pm_tree_intern(j->builder, &made);
 	}
-	return j->frames[method];
+	return *frame;
 }
 
 /* Gives the paths to the builder. 0 or -ENOMEM. */
@@ -79,8 +80,6 @@ static int add_paths(struct joining *j, double *weight)
 	struct place *places = sort_paths(j);
 	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
 	int r = places && place_of ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < j->a->n_methods && (j->a->left_out || n == 0) && r == 0; i++)
-		frame_of(j, i); /* some may have no path */
 	for (uint32_t i = 0; i < n && r == 0; i++) {
 		const struct pm_path *path = &t->paths.items[places[i].path];
 		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
@@ -89,6 +88,8 @@ static int add_paths(struct joining *j, double *weight)
 		weight[i] = (double)j->sums[i].inclusive_ns;
 		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
 	}
+	for (size_t i = 0; i < j->a->n_methods && j->a->left_out && r == 0; i++)
+		frame_of(j, j->a->methods[i].number); /* some may have no path */
 	free(places);
 	free(place_of);
 	return r;
@@ -100,11 +101,12 @@ static int freeze(struct joining *j, struct pm_error *err)
 	uint32_t n = j->p->tally.paths.n, *index = NULL;
 	double *weight = malloc(n * sizeof(*weight) + 1);
 	j->builder = pm_tree_builder_new();
-	j->frames = malloc((a->n_methods + 1) * sizeof(*j->frames));
+	a->n_frames = j->p->n_methods;
+	a->frames = malloc(((size_t)a->n_frames + 1) * sizeof(*a->frames));
 	j->sums = malloc(n * sizeof(*j->sums) + 1);
-	int r = weight && j->builder && j->frames && j->sums ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < a->n_methods; i++)
-		j->frames[i] = PM_NONE;
+	int r = weight && j->builder && a->frames && j->sums ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < a->n_frames; i++)
+		a->frames[i] = PM_NONE;
 	if (r == 0)
 		r = add_paths(j, weight);
 	zts_tally_done(&j->p->tally);
@@ -120,59 +122,68 @@ static int freeze(struct joining *j, struct pm_error *err)
 	return r == 0 && !a->sums ? -ENOMEM : r;
 }
 
-/* What the methods were, before they are sorted. A method is a function. */
+/* Leaves methods with calls, by time. 0 or -ENOMEM. */
+static int list_methods(struct joining *j)
+{
+	struct zts_aggregate *a = j->a;
+	a->methods = j->p->methods;
+	j->p->methods = NULL;
+	for (uint32_t i = 0; i < j->p->n_methods; i++)
+		if (a->methods[i].sums.calls > 0) {
+			a->methods[a->n_methods] = a->methods[i];
+			a->methods[a->n_methods++].name = zts_method_name(j->stores, i);
+		}
+	return pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
+}
+
+/* A method is a function. */
 static int list_times(struct joining *j, pm_pass pass, void *context)
 {
 	struct zts_aggregate *a = j->a;
-	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
-	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
-	int r = times && a->times
-		? pm_percentiles(&j->p->durations, times, (uint32_t)a->n_methods, pass, context)
-		: -ENOMEM;
+	uint32_t n = j->p->n_methods;
+	struct pm_call_times *times = malloc(((size_t)n + 1) * sizeof(*times));
+	int r = times ? pm_percentiles(&j->p->durations, times, n, pass, context) : -ENOMEM;
+	if (a->tree)
+		a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
+	if (a->tree && !a->times)
+		r = -ENOMEM;
 	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
-		uint32_t function = a->tree->frames[j->frames[i]].function;
-		a->methods[i].function = function;
-		a->methods[i].times = times[i];
-		a->times[function] = times[i];
+		a->methods[i].times = times[a->methods[i].number];
+		if (a->tree)
+			a->times[zts_function_of(a, &a->methods[i])] = a->methods[i].times;
 	}
 	free(times);
 	return r;
 }
 
-/* The methods, attributes or statements that a pass counts: see `again`. */
+/* The attributes or statements that a pass counts: see `again`. */
 static const struct pm_strtab *joining_texts(const struct joining *j)
 {
-	const struct pm_strtab *texts[] = {[ZTS_AGAIN_METHODS] = &j->p->names,
-		[ZTS_AGAIN_ATTRIBUTES] = &j->a->attributes.texts,
-		[ZTS_AGAIN_STATEMENTS] = &j->a->statements.texts};
-	return texts[j->again];
+	return j->again == ZTS_AGAIN_STATEMENTS ? &j->a->statements.texts : &j->a->attributes.texts;
 }
 
 /*
  * Moves what the partial has, builds the tree, finds percentiles and sorts the lists. A `pass`
  * reads all traces again; `again` then says for what.
  */
-static int finish(struct joining *j, pm_pass pass, void *context, struct pm_error *err)
+static int finish(struct joining *j, bool whole, pm_pass pass, void *context, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
 	struct zts_partial *p = j->p;
-	a->methods = p->methods;
-	a->n_methods = p->names.n;
 	a->left_out = p->tally.left_out;
 	a->attributes = p->attributes;
 	a->statements = p->statements;
 	a->exceptions = p->exceptions;
 	a->texts = p->texts;
-	p->methods = NULL;
 	p->attributes = p->statements = (struct zts_attributes){.items = NULL};
 	p->exceptions = (struct zts_exceptions){.items = NULL};
 	p->texts = (struct pm_arena){.block = NULL};
-	int r = freeze(j, err);
+	int r = list_methods(j);
+	if (r == 0 && whole)
+		r = freeze(j, err);
 	j->again = ZTS_AGAIN_METHODS;
 	if (r == 0)
 		r = list_times(j, pass, context);
-	if (r == 0)
-		r = pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
 	j->again = ZTS_AGAIN_ATTRIBUTES;
 	if (r == 0)
 		r = zts_attributes_end(&a->attributes, false, pass, context);
@@ -351,7 +362,7 @@ static int read_again(void *context, struct pm_durations *ret)
 static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
 {
 	struct zts_partial *first = &g->sums->items[0].partial;
-	struct joining j = {.a = a, .p = first};
+	struct joining j = {.a = a, .p = first, .stores = g->stores};
 	int r = 0;
 	for (unsigned i = 0; i < g->sums->n && r == 0; i++) {
 		struct zts_partial *p = &g->sums->items[i].partial;
@@ -365,9 +376,8 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	}
 	g->joining = &j;
 	if (r == 0)
-		r = finish(&j, read_again, g, err);
+		r = finish(&j, g->wanted->whole, read_again, g, err);
 	pm_tree_builder_free(j.builder);
-	free(j.frames);
 	free(j.sums);
 	return r;
 }
@@ -409,6 +419,7 @@ void zts_aggregate_done(struct zts_aggregate *a)
 {
 	pm_tree_free(a->tree);
 	free(a->sums);
+	free(a->frames);
 	free(a->methods);
 	free(a->times);
 	free(a->calls_of);

@@ -13,9 +13,11 @@
 #include "profmount/profile.h"
 
 struct zts_aggregate {
-	struct pm_tree *tree;
-	struct zts_sums *sums;      /* of each context */
-	struct zts_method *methods; /* by exclusive time, highest first */
+	struct pm_tree *tree;  /* only of the run, as what follows */
+	struct zts_sums *sums; /* of each context */
+	uint32_t *frames;      /* of the tree, by number of the method; PM_NONE: none */
+	uint32_t n_frames;
+	struct zts_method *methods; /* with calls, by exclusive time, highest first */
 	size_t n_methods;
 	struct pm_call_times *times;                  /* by function of the tree */
 	struct zts_attributes attributes, statements; /* sorted */
@@ -43,6 +45,14 @@ struct zts_wanted {
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, const struct zts_wanted *wanted, struct zts_adders *sums,
 	struct pm_error *err);
+
+/* The function of a method in the tree of the run. */
+static inline uint32_t zts_function_of(const struct zts_aggregate *run, const struct zts_method *m)
+{
+	uint32_t frame = m->number < run->n_frames ? run->frames[m->number] : PM_NONE;
+	return frame == PM_NONE ? PM_NONE : run->tree->frames[frame].function;
+}
+
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

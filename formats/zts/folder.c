@@ -240,7 +240,9 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 	struct pm_error *err)
 {
 	struct folder f = {.stores = s, .fd = folder};
-	*s = (struct zts_stores){.cache = cache, .damage = PM_DAMAGE_LIST_INIT};
+	*s = (struct zts_stores){.cache = cache,
+		.damage = PM_DAMAGE_LIST_INIT,
+		.methods.lock = PTHREAD_MUTEX_INITIALIZER};
 	s->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
 	const char *number =
 		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
@@ -273,6 +275,7 @@ static void close_store(struct zts_store *store)
 		pm_input_close(&store->files[i].input);
 	free(store->files);
 	zts_texts_done(&store->texts);
+	free(store->methods);
 	zts_chunks_done(&store->chunks);
 	pm_input_close(&store->traces);
 	if (store->watch)
@@ -289,6 +292,10 @@ void zts_stores_close(struct zts_stores *s)
 	if (s->folder >= 0)
 		close(s->folder);
 	s->folder = -1;
+	pm_strtab_done(&s->methods.names);
+	pm_map_done(&s->methods.others);
+	pm_arena_done(&s->methods.arena);
+	pthread_mutex_destroy(&s->methods.lock);
 	pm_damage_done(&s->damage);
 	pm_arena_done(&s->arena);
 	s->items = NULL;

@@ -1,7 +1,4 @@
-/*
- * Walks call trees and adds up. Methods are identified by their full names, because ids differ
- * between stores.
- */
+/* Walks call trees and adds up. */
 #include "formats/zts/partial.h"
 
 #include <errno.h>
@@ -9,70 +6,19 @@
 
 #include "formats/common/list.h"
 #include "formats/zts/attrs.h"
-#include "formats/zts/names.h"
 #include "profmount/limits.h"
 
-enum { ID_BITS = 40 };
-
-#define NO_ID UINT64_MAX
-
-/* ---- methods ---- */
-
-static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
+/* Makes methods up to that number. 0 or -ENOMEM. */
+static int make_methods(struct zts_partial *p, uint32_t method)
 {
-	uint32_t known = p->names.n;
-	p->names.arena = &p->texts;
-	uint32_t method = pm_strtab_add(&p->names, name);
-	if (method == PM_NONE || method < known)
-		return method;
 	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0 ||
 		pm_list_room(&p->brief, method, &p->brief_room, sizeof(*p->brief)) < 0)
-		return PM_NONE;
-	p->brief[method] = (struct zts_brief){{0}};
-	p->methods[method] = (struct zts_method){.name = p->names.items[method]};
-	return method;
-}
-
-/* Store and method of a call in one number; NO_ID if they do not fit. */
-static uint64_t call_id(const struct zts_call *call)
-{
-	return call->method >> ID_BITS ? NO_ID : (uint64_t)call->store << ID_BITS | call->method;
-}
-
-/* The method with that name in the index of the call's store; PM_NONE if out of memory. */
-static uint32_t name_method(
-	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
-{
-	const struct zts_texts *texts;
-	if (zts_store_texts(&stores->items[call->store], &texts, NULL) < 0)
-		return PM_NONE;
-	pm_text_clear(&p->scratch);
-	zts_name_method(texts, call->method, &p->scratch);
-	return p->scratch.failed ? PM_NONE : add_method(p, pm_text_view(&p->scratch));
-}
-
-/* The method with that id, which no recent call had; PM_NONE if out of memory. */
-static uint32_t find_method(
-	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
-{
-	bool is_new;
-	uint64_t id = call_id(call);
-	if (id == NO_ID)
-		return name_method(p, stores, call);
-	uint32_t *place = pm_map_put(&p->ids, id, PM_NONE, &is_new);
-	if (place && *place == PM_NONE)
-		*place = name_method(p, stores, call);
-	if (!place || *place == PM_NONE)
-		return PM_NONE;
-	p->recent[id % ZTS_RECENT] = (struct zts_recent){id, *place};
-	return *place;
-}
-
-static inline uint32_t method_of(
-	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
-{
-	const struct zts_recent *recent = &p->recent[call_id(call) % ZTS_RECENT];
-	return recent->id == call_id(call) ? recent->method : find_method(p, stores, call);
+		return -ENOMEM;
+	for (; p->n_methods <= method; p->n_methods++) {
+		p->methods[p->n_methods] = (struct zts_method){.number = p->n_methods};
+		p->brief[p->n_methods] = (struct zts_brief){{0}};
+	}
+	return 0;
 }
 
 /* ---- tallies: calls added up by path, a cache line each ---- */
@@ -215,15 +161,14 @@ static int tally_add(struct zts_tally *t, const struct zts_tree *tree, const str
 }
 
 /*
- * Adds the sums of paths, whose methods are `methods[key]` here, when `first` has numbers that both
- * understand. Not the shortest and longest calls, nor those without a path: see tally_fold.
+ * Adds the sums of paths, when `first` has numbers that both understand. Not the shortest and
+ * longest calls, nor those without a path: see tally_fold.
  */
-static int tally_join(struct zts_tally *to, const struct zts_tally *from, const uint32_t *methods)
+static int tally_join(struct zts_tally *to, const struct zts_tally *from)
 {
 	uint32_t known = to->paths.n;
 	uint32_t *places = malloc(from->paths.n * sizeof(*places) + 1);
-	int r = places ? pm_paths_join(&to->paths, PM_NONE, &from->paths, methods, places)
-		       : -ENOMEM;
+	int r = places ? pm_paths_join(&to->paths, PM_NONE, &from->paths, NULL, places) : -ENOMEM;
 	if (r == 0)
 		r = begin_paths(to, known);
 	for (uint32_t i = 0; i < from->paths.n && r == 0; i++) {
@@ -370,7 +315,7 @@ static inline int count_duration(struct zts_partial *p, uint32_t method, int64_t
 static int add_brief(struct zts_partial *p)
 {
 	int r = 0;
-	for (uint32_t method = 0; method < p->names.n; method++)
+	for (uint32_t method = 0; method < p->n_methods; method++)
 		for (uint32_t ticks = 0; ticks < ZTS_BRIEF && r == 0; ticks++)
 			r = pm_durations_add(&p->durations, method, ticks * ZTS_TICK_NS,
 				p->brief[method].calls[ticks]);
@@ -401,13 +346,14 @@ static int take_calls(struct zts_partial *p, struct zts_stores *stores, const st
 		if (p->window &&
 			!pm_window_has(p->window, zts_call_time(trace_ns, tree->calls, call)))
 			continue;
-		uint32_t method = method_of(p, stores, call);
+		uint32_t method = zts_method_of(stores, call->store, call->method);
 		int64_t ns;
+		if (method >= p->n_methods && (method == PM_NONE || make_methods(p, method) < 0))
+			return -ENOMEM;
 		p->tally.steps[i] =
 			(struct pm_step){.key = method, .above = call->parent, .from = PM_NONE};
 		*ret_has |= call->has;
-		if (method == PM_NONE ||
-			(zts_call_duration(call, &ns) && count_duration(p, method, ns, &n) < 0))
+		if (zts_call_duration(call, &ns) && count_duration(p, method, ns, &n) < 0)
 			return -ENOMEM;
 		if (p->window)
 			count_alone(&p->methods[method], call);
@@ -439,11 +385,8 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 
 int zts_partial_init(struct zts_partial *p)
 {
-	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
-	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
-		p->recent[i].id = i ^ 1; /* of another slot, so never looked up here */
-	int r = tally_init(&p->tally);
-	return p->recent ? r : -ENOMEM;
+	*p = (struct zts_partial){.texts = {.block = NULL}};
+	return tally_init(&p->tally);
 }
 
 /* ---- a pass for percentiles ---- */
@@ -457,9 +400,6 @@ int zts_partial_again(struct zts_partial *p, enum zts_again again, const struct 
 			again == ZTS_AGAIN_ATTRIBUTES ? &p->attributes : &p->statements, texts,
 			found, &p->texts);
 	p->durations.only = found->only;
-	for (uint32_t i = 0; i < texts->n; i++)
-		if (add_method(p, texts->items[i]) == PM_NONE)
-			return -ENOMEM;
 	return 0;
 }
 
@@ -475,14 +415,11 @@ int zts_partial_join_again(struct pm_durations *found, const struct zts_partial 
 
 int zts_partial_end(struct zts_partial *p)
 {
-	free(p->recent);
 	free(p->ended);
-	p->recent = NULL;
 	p->ended = NULL;
-	pm_map_done(&p->ids);
 	int r = add_brief(p);
 	if (r == 0)
-		r = tally_fold(&p->tally, p->methods, p->names.n);
+		r = tally_fold(&p->tally, p->methods, p->n_methods);
 	free(p->brief);
 	p->brief = NULL;
 	p->brief_room = 0;
@@ -492,44 +429,33 @@ int zts_partial_end(struct zts_partial *p)
 
 int zts_partial_join(struct zts_partial *to, const struct zts_partial *from)
 {
-	uint32_t *methods = malloc(from->names.n * sizeof(*methods) + 1);
-	int r = methods ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < from->names.n && r == 0; i++) {
-		methods[i] = add_method(to, from->methods[i].name);
-		if (methods[i] == PM_NONE)
-			r = -ENOMEM;
-		else
-			method_add(&to->methods[methods[i]], &from->methods[i]);
-	}
+	int r = from->n_methods ? make_methods(to, from->n_methods - 1) : 0;
+	for (uint32_t i = 0; i < from->n_methods && r == 0; i++)
+		method_add(&to->methods[i], &from->methods[i]);
 	if (r == 0)
-		r = tally_join(&to->tally, &from->tally, methods);
+		r = tally_join(&to->tally, &from->tally);
 	if (r == 0)
-		r = pm_durations_join(&to->durations, &from->durations, methods);
+		r = pm_durations_join(&to->durations, &from->durations, NULL);
 	if (r == 0)
 		r = zts_attributes_join(&to->attributes, &from->attributes, &to->texts);
 	if (r == 0)
 		r = zts_attributes_join(&to->statements, &from->statements, &to->texts);
 	if (r == 0)
 		r = zts_exceptions_join(&to->exceptions, &from->exceptions, &to->texts);
-	free(methods);
 	return r;
 }
 
 void zts_partial_done(struct zts_partial *p)
 {
 	pm_arena_done(&p->texts);
-	pm_map_done(&p->ids);
 	zts_tally_done(&p->tally);
 	pm_durations_done(&p->durations);
 	free(p->brief);
 	free(p->ended);
-	pm_strtab_done(&p->names);
-	pm_text_done(&p->scratch);
 	zts_attributes_done(&p->attributes);
 	zts_attributes_done(&p->statements);
 	zts_exceptions_done(&p->exceptions);
 	free(p->methods);
-	free(p->recent);
 	free(p->added);
 	*p = (struct zts_partial){.texts = {.block = NULL}};
 }

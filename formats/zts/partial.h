@@ -34,8 +34,8 @@ static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from
 }
 
 struct zts_method {
-	struct pm_bytes name;
-	uint32_t function;    /* of the run's tree, once that is finished */
+	struct pm_bytes name; /* in zts_aggregate.methods */
+	uint32_t number;
 	struct zts_sums sums; /* inclusive: of outermost calls */
 	bool ended;           /* one call at least: min and max are known */
 	int64_t min_ns, max_ns;
@@ -68,14 +68,6 @@ struct zts_tally {
 	uint64_t left_out;
 };
 
-/* A method as calls lately named it: a place for the last bits of ids. */
-struct zts_recent {
-	uint64_t id; /* store and method */
-	uint32_t method;
-};
-
-enum { ZTS_RECENT = 4096 };
-
 /* How many calls of a method took 0, 1 … ticks: most calls are brief. */
 enum { ZTS_BRIEF = 16 };
 
@@ -88,10 +80,8 @@ enum zts_again { ZTS_AGAIN_NOT, ZTS_AGAIN_METHODS, ZTS_AGAIN_ATTRIBUTES, ZTS_AGA
 
 struct zts_partial {
 	struct pm_arena texts;
-	struct zts_recent *recent; /* ZTS_RECENT of them */
-	struct pm_map ids;         /* store and method id → method */
-	struct pm_strtab names;    /* of methods */
-	struct zts_method *methods;
+	struct zts_method *methods; /* by number */
+	uint32_t n_methods;
 	size_t method_room;
 	struct zts_tally tally;
 	struct pm_durations durations; /* by method; zts_partial_end adds those of brief calls */
@@ -106,15 +96,14 @@ struct zts_partial {
 	size_t n_added, added_room;
 	struct zts_attributes attributes, statements;
 	struct zts_exceptions exceptions;
-	struct pm_text scratch;
 };
 
 /* 0 or -ENOMEM; call zts_partial_done in either case. */
 int zts_partial_init(struct zts_partial *p);
 
 /*
- * The partial, which is empty, only counts the durations that `found` wants, of methods, attributes
- * or statements that are numbered as in `texts`. 0 or -ENOMEM.
+ * The partial, which is empty, only counts the durations that `found` wants, of methods, or of
+ * attributes or statements, which are numbered as in `texts`. 0 or -ENOMEM.
  */
 int zts_partial_again(struct zts_partial *p, enum zts_again again, const struct pm_strtab *texts,
 	const struct pm_durations *found);

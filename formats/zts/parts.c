@@ -74,7 +74,7 @@ static int build_samples(void *context, struct pm_error *err)
 	struct zts_opened *z = context;
 	const struct zts_aggregate *a;
 	int r = zts_get_aggregate(z, &a, err);
-	if (r == 0 && (r = zts_samples_build(&z->samples, a, &z->stores, &z->survey)) < 0) {
+	if (r == 0 && (r = zts_samples_build(&z->samples, a, &z->survey)) < 0) {
 		zts_samples_done(&z->samples);
 		pm_error_plain(err, r);
 	}

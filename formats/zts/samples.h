@@ -5,9 +5,6 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_SAMPLES_H
 #define PROFMOUNT_FORMATS_ZTS_SAMPLES_H
 
-#include <pthread.h>
-
-#include "formats/common/map.h"
 #include "formats/zts/contexts.h"
 #include "formats/zts/survey.h"
 
@@ -15,25 +12,17 @@
 struct zts_samples {
 	uint64_t *first; /* by place in by_store: number of its first call; one more */
 	uint32_t n_traces;
-	const struct pm_tree *tree; /* of the aggregate */
+	const struct zts_aggregate *run;
+	const struct pm_tree *tree; /* of it */
 	uint32_t *slots;            /* by hash of all frames from the top: context + 1; 0: free */
 	size_t n_slots;
-	struct pm_strtab names; /* of frames */
-	uint32_t *frames;       /* by name */
-	size_t frame_room;
-	uint32_t **of_text; /* of each store, by place in its text index: frame + 1; 0: not known
-			       yet. Atomic */
-	size_t *n_texts;    /* of each store */
-	uint32_t n_stores;
-	pthread_mutex_t lock; /* of what follows */
-	struct pm_map ids;    /* store and method id that is in no index → frame */
 	struct pm_thread lane;
 	struct pm_threads traces; /* the single lane */
 };
 
 /* 0 or -ENOMEM; `s` is zeroed before. zts_samples_done in any case. */
-int zts_samples_build(struct zts_samples *s, const struct zts_aggregate *a,
-	struct zts_stores *stores, const struct zts_survey *survey);
+int zts_samples_build(
+	struct zts_samples *s, const struct zts_aggregate *a, const struct zts_survey *survey);
 void zts_samples_done(struct zts_samples *s);
 
 /* Of a call, while its context is searched for. */
@@ -44,7 +33,7 @@ struct zts_finding {
 };
 
 /* The contexts of a trace's calls, tree->n of them. 0 or -ENOMEM. */
-int zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
+int zts_samples_contexts(const struct zts_samples *s, struct zts_stores *stores,
 	const struct zts_tree *tree, struct zts_finding *ret);
 
 /* The place in by_store of the trace that has that call, which there is. */

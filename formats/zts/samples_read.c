@@ -39,7 +39,7 @@ int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err)
 	int e = read_tree(r, place, err);
 	if (e == 0 &&
 		(pm_list_room(&r->found, r->tree.n, &r->room, sizeof(*r->found)) < 0 ||
-			zts_samples_contexts(r->s, &r->z->stores, &r->tree, r->found) < 0))
+			zts_samples_contexts(r->s, zts_stores_of(r->z), &r->tree, r->found) < 0))
 		e = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
 	return e;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "formats/common/cursor.h"
+#include "formats/zts/names.h"
 
 char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, const char *file)
 {
@@ -39,6 +40,8 @@ bool zts_stores_changed(struct zts_stores *s)
 
 /* ---- on need ---- */
 
+enum { LOST_IDS = 1 << 16 };
+
 static int read_texts(void *context, struct pm_error *err)
 {
 	struct zts_store *store = context;
@@ -64,6 +67,12 @@ static int read_texts(void *context, struct pm_error *err)
 	pm_arena_done(&names);
 	if (r == 0)
 		r = store->damage.no_memory ? -ENOMEM : zts_texts_freeze(&store->texts);
+	/* Ids ascend from that of the first text on; some may have been lost. */
+	uint64_t first = store->texts.n ? store->texts.items[0].id : 0;
+	store->n_methods = 2 * store->texts.n + LOST_IDS;
+	store->first_method = first < LOST_IDS ? 0 : first;
+	if (r == 0 && !(store->methods = calloc(store->n_methods, sizeof(*store->methods))))
+		r = -ENOMEM;
 	if (r < 0) {
 		zts_texts_done(&store->texts);
 		pm_damage_done(&store->damage);
@@ -77,6 +86,40 @@ int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struc
 	int r = pm_lazy_get(&store->texts_once, read_texts, store, err);
 	*ret = &store->texts;
 	return r;
+}
+
+uint32_t zts_method_find(struct zts_stores *s, uint32_t store, uint64_t id)
+{
+	enum { ID_BITS = 40 };
+	struct zts_methods *m = &s->methods;
+	const struct zts_store *of = &s->items[store];
+	uint64_t at = id - of->first_method, key = (uint64_t)store << ID_BITS | id;
+	bool other = at >= of->n_methods && id >> ID_BITS == 0, is_new;
+	pthread_mutex_lock(&m->lock);
+	const uint32_t *known = other ? pm_map_find(&m->others, key) : NULL;
+	uint32_t number = known ? *known : PM_NONE;
+	if (!known) {
+		struct pm_text name = {.p = NULL};
+		zts_name_method(&of->texts, id, &name);
+		m->names.arena = &m->arena;
+		if (!name.failed)
+			number = pm_strtab_add(&m->names, pm_text_view(&name));
+		if (other && number != PM_NONE)
+			pm_map_put(&m->others, key, number, &is_new);
+		pm_text_done(&name);
+	}
+	pthread_mutex_unlock(&m->lock);
+	if (at < of->n_methods && number != PM_NONE)
+		__atomic_store_n(&of->methods[at], number + 1, __ATOMIC_RELAXED);
+	return number;
+}
+
+struct pm_bytes zts_method_name(struct zts_stores *s, uint32_t method)
+{
+	pthread_mutex_lock(&s->methods.lock);
+	struct pm_bytes name = s->methods.names.items[method];
+	pthread_mutex_unlock(&s->methods.lock);
+	return name;
 }
 
 static int walk_chunks(void *context, struct pm_error *err)

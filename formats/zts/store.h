@@ -5,10 +5,13 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_STORE_H
 #define PROFMOUNT_FORMATS_ZTS_STORE_H
 
+#include <pthread.h>
+
 #include "formats/common/cache.h"
 #include "formats/common/damage.h"
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
+#include "formats/common/map.h"
 #include "formats/zts/chunks.h"
 #include "formats/zts/texts.h"
 
@@ -41,8 +44,19 @@ struct zts_store {
 	struct zts_file *files;
 	size_t n_files, file_room;
 	struct pm_lazy texts_once;
-	struct zts_texts texts;       /* see zts_store_texts */
+	struct zts_texts texts; /* see zts_store_texts */
+	uint32_t *methods;      /* by id, see zts_method_of; made with the texts */
+	uint64_t first_method;
+	size_t n_methods;
 	struct pm_damage_list damage; /* found while reading texts */
+};
+
+/* Methods of all stores, numbered: by their full names, because ids differ between stores. */
+struct zts_methods {
+	pthread_mutex_t lock; /* of all of it */
+	struct pm_strtab names;
+	struct pm_arena arena;
+	struct pm_map others; /* store and id without a place in zts_store.methods → number */
 };
 
 struct zts_stores {
@@ -53,6 +67,7 @@ struct zts_stores {
 	struct pm_arena arena;        /* names, and what WAL files held */
 	struct pm_damage_list damage; /* found while opening */
 	struct pm_cache *cache;       /* of decompressed chunks and call trees; not owned */
+	struct zts_methods methods;
 	uint64_t input_bytes;
 	uint64_t mtime_ns;
 };
@@ -76,6 +91,23 @@ int zts_store_chunks(struct zts_store *store, const struct zts_chunks **ret, str
 
 /* The text index, read on first need. */
 int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err);
+
+/* Slow path of zts_method_of. */
+uint32_t zts_method_find(struct zts_stores *s, uint32_t store, uint64_t id);
+
+/* The number of a method whose id is of that store, whose texts were read; PM_NONE: no memory. */
+static inline uint32_t zts_method_of(struct zts_stores *s, uint32_t store, uint64_t id)
+{
+	const struct zts_store *of = &s->items[store];
+	uint64_t at = id - of->first_method;
+	uint32_t known = 0; /* number + 1 */
+	if (at < of->n_methods)
+		known = __atomic_load_n(&of->methods[at], __ATOMIC_RELAXED);
+	return known ? known - 1 : zts_method_find(s, store, id);
+}
+
+/* The full name of the method with that number, as long as the stores are open. */
+struct pm_bytes zts_method_name(struct zts_stores *s, uint32_t method);
 
 /*
  * Whether a file, which is read only once, is unchanged since it was opened. Call after reading it.

@@ -160,20 +160,20 @@ static int has_calls_of_run(const struct building *b, struct pm_error *err)
 	const struct zts_aggregate *a = &b->z->aggregate;
 	int r = b->window->has_all(b->window, err);
 	for (size_t i = 0; i < a->n_methods && r > 0; i++)
-		r = a->methods[i].sums.calls == b->items[a->methods[i].function].sums.calls;
+		r = a->methods[i].sums.calls ==
+			b->items[zts_function_of(a, &a->methods[i])].sums.calls;
 	return r;
 }
 
 /* Besides times: of the run, or of what was counted in the window. */
 static void take_calls(struct building *b, const struct zts_aggregate *a)
 {
-	const struct zts_samples *s = &b->z->samples;
 	for (size_t i = 0; i < a->n_methods; i++) {
 		const struct zts_method *from = &a->methods[i];
-		uint32_t name = pm_strtab_find(&s->names, from->name);
-		if (name == PM_NONE)
+		uint32_t function = zts_function_of(&b->z->aggregate, from);
+		if (function == PM_NONE)
 			continue;
-		struct zts_method *to = &b->items[s->tree->frames[s->frames[name]].function];
+		struct zts_method *to = &b->items[function];
 		to->sums.calls = from->sums.calls;
 		to->sums.errors = from->sums.errors;
 		to->ended = from->ended;
