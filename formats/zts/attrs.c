@@ -105,21 +105,3 @@ void zts_attr_names_done(struct zts_attr_names *names)
 	pm_arena_done(&names->arena);
 	pm_text_done(&names->scratch);
 }
-
-void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value)
-{
-	pm_text_hex(out, key.len, 8);
-	pm_text_bytes(out, key);
-	pm_text_bytes(out, value);
-}
-
-void zts_attr_split(struct pm_bytes joined, struct pm_bytes *ret_key, struct pm_bytes *ret_value)
-{
-	uint64_t len = 0;
-	for (size_t i = 0; i < 8; i++) {
-		uint8_t digit = joined.p[i];
-		len = len << 4 | (uint64_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-	}
-	pm_bytes_sub(joined, 8, len, ret_key);
-	pm_bytes_sub(joined, 8 + len, joined.len - 8 - len, ret_value);
-}

@@ -64,8 +64,4 @@ int zts_attr_number(struct zts_attr_names *names, const struct zts_kept *key,
 
 void zts_attr_names_done(struct zts_attr_names *names);
 
-/* One attribute as an interned text, and back. */
-void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value);
-void zts_attr_split(struct pm_bytes joined, struct pm_bytes *ret_key, struct pm_bytes *ret_value);
-
 #endif

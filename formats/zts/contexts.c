@@ -3,32 +3,29 @@
  * adds up each, and all results are joined. Contexts are numbered in the order of first occurrence
  * in a single pass over the traces, store by store.
  */
-#include "formats/zts/contexts.h"
-
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
-#include "formats/zts/partial.h"
-#include "formats/zts/samples.h"
+#include "formats/zts/sums.h"
+#include "formats/zts/survey.h"
 #include "profmount/limits.h"
 
 /* ==== what all threads have added up: paths are numbered by where each was first ==== */
 
-/* Makes an aggregate of one partial, which the others were joined with. */
+struct gathering;
+
+/* Makes an aggregate of one partial, which the others are joined with, in its arena. */
 struct joining {
 	struct zts_aggregate *a;
 	struct zts_partial *p;
-	struct zts_stores *stores;
+	struct gathering *gathering;
 	struct pm_tree_builder *builder;
-	struct zts_sums *sums; /* of each path, in the builder's order */
-	enum zts_again again;  /* why a pass is made */
+	uint32_t *index;      /* of each path, in the builder's order: its context */
+	enum zts_again again; /* why a pass is made */
 };
-
-/* ---- the tree ---- */
 
 /* A path by where it was first. */
 struct place {
@@ -42,27 +39,27 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* All paths in order of first use, parents before children; NULL if out of memory. */
-static struct place *sort_paths(const struct joining *j)
+/* All paths in order of first use, parents before children. */
+static struct place *sort_paths(const struct zts_partial *p, struct pm_arena *arena)
 {
-	uint32_t n = j->p->tally.paths.n;
-	struct place *places = malloc(n * sizeof(*places) + 1);
+	uint32_t n = p->paths.n;
+	struct place *places = pm_arena_array(arena, (size_t)n + 1, sizeof(*places));
 	bool sorted = true;
-	for (uint32_t i = 0; places && i < n; i++) {
-		places[i] = (struct place){j->p->tally.first[i], i};
+	for (uint32_t i = 0; i < n; i++) {
+		places[i] = (struct place){p->first[i], i};
 		sorted = sorted && (i == 0 || places[i - 1].first <= places[i].first);
 	}
-	if (places && (sorted || pm_sort(places, n, sizeof(*places), by_first) == 0))
-		return places;
-	free(places);
-	return NULL;
+	if (!sorted)
+		pm_build_check(arena, pm_sort(places, n, sizeof(*places), by_first));
+	return places;
 }
 
 static uint32_t frame_of(struct joining *j, uint32_t method)
 {
 	uint32_t *frame = &j->a->frames[method];
 	if (*frame == PM_NONE) {
-		uint32_t name = pm_tree_text(j->builder, zts_method_name(j->stores, method), true);
+		struct pm_bytes text = zts_method_name(j->a->adders->stores, method);
+		uint32_t name = pm_tree_text(j->builder, text, true);
 		struct pm_function function = {.name = name, .id = PM_NONE};
 		struct pm_frame made = {.kind = PM_KIND_FUNCTION,
 			.function = pm_tree_function(j->builder, &function),
@@ -72,125 +69,82 @@ static uint32_t frame_of(struct joining *j, uint32_t method)
 	return *frame;
 }
 
-/* Gives the paths to the builder. 0 or -ENOMEM. */
-static int add_paths(struct joining *j, double *weight)
+static void free_builder(void *joining)
 {
-	const struct zts_tally *t = &j->p->tally;
-	uint32_t n = t->paths.n;
-	struct place *places = sort_paths(j);
-	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
-	int r = places && place_of ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n && r == 0; i++) {
-		const struct pm_path *path = &t->paths.items[places[i].path];
-		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
-		place_of[places[i].path] = i;
-		j->sums[i] = t->sums[places[i].path].sums;
-		weight[i] = (double)j->sums[i].inclusive_ns;
-		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
-	}
-	for (size_t i = 0; i < j->a->n_methods && j->a->left_out && r == 0; i++)
-		frame_of(j, j->a->methods[i].number); /* some may have no path */
-	free(places);
-	free(place_of);
-	return r;
+	struct joining *j = joining;
+	pm_tree_builder_free(j->builder);
+	free(j->index);
+	j->builder = NULL;
+	j->index = NULL;
 }
 
-static int freeze(struct joining *j, struct pm_error *err)
+static void make_tree(struct joining *j)
 {
 	struct zts_aggregate *a = j->a;
-	uint32_t n = j->p->tally.paths.n, *index = NULL;
-	double *weight = malloc(n * sizeof(*weight) + 1);
+	struct zts_partial *p = j->p;
+	struct pm_arena *scratch = pm_arena_scratch(&p->arena);
+	uint32_t n = p->paths.n;
+	double *weight = pm_arena_array(scratch, (size_t)n + 1, sizeof(*weight));
+	struct zts_sums *sums = pm_arena_array(scratch, (size_t)n + 1, sizeof(*sums));
+	uint32_t *place_of = pm_arena_array(scratch, (size_t)n + 1, sizeof(*place_of));
+	const struct place *places = sort_paths(p, scratch);
+	pm_arena_owns(scratch, free_builder, j);
 	j->builder = pm_tree_builder_new();
-	a->n_frames = j->p->n_methods;
-	a->frames = malloc(((size_t)a->n_frames + 1) * sizeof(*a->frames));
-	j->sums = malloc(n * sizeof(*j->sums) + 1);
-	int r = weight && j->builder && a->frames && j->sums ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < a->n_frames; i++)
+	pm_build_check(&p->arena, j->builder ? 0 : -ENOMEM);
+	a->n_frames = p->n_methods;
+	a->frames = pm_arena_array(&p->arena, (size_t)a->n_frames + 1, sizeof(*a->frames));
+	for (uint32_t i = 0; i < a->n_frames; i++)
 		a->frames[i] = PM_NONE;
-	if (r == 0)
-		r = add_paths(j, weight);
-	zts_tally_done(&j->p->tally);
-	if (r == 0) {
-		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
-		j->builder = NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_path *path = &p->paths.items[places[i].path];
+		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
+		place_of[places[i].path] = i;
+		sums[i] = p->sums[places[i].path].sums;
+		weight[i] = (double)sums[i].inclusive_ns;
+		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
 	}
-	a->sums = r < 0 ? NULL : malloc(n * sizeof(*a->sums) + 1);
-	for (uint32_t i = 0; i < n && a->sums; i++)
-		a->sums[index[i]] = j->sums[i];
-	free(index);
-	free(weight);
-	return r == 0 && !a->sums ? -ENOMEM : r;
+	for (size_t i = 0; i < a->n_methods && p->left_out; i++)
+		frame_of(j, a->methods[i].number); /* some may have no path */
+	zts_partial_drop_paths(p);
+	struct pm_tree_builder *builder = j->builder;
+	j->builder = NULL;
+	pm_build_check(&p->arena, pm_tree_freeze(builder, weight, &a->tree, &j->index, NULL));
+	a->sums = pm_arena_array(&p->arena, (size_t)n + 1, sizeof(*a->sums));
+	for (uint32_t i = 0; i < n; i++)
+		a->sums[j->index[i]] = sums[i];
+	pm_arena_done(scratch);
 }
 
-/* Leaves methods with calls, by time. 0 or -ENOMEM. */
-static int list_methods(struct joining *j)
+/* Leaves methods with calls, by time. */
+static void list_methods(struct joining *j)
 {
 	struct zts_aggregate *a = j->a;
 	a->methods = j->p->methods;
-	j->p->methods = NULL;
 	for (uint32_t i = 0; i < j->p->n_methods; i++)
 		if (a->methods[i].sums.calls > 0) {
 			a->methods[a->n_methods] = a->methods[i];
-			a->methods[a->n_methods++].name = zts_method_name(j->stores, i);
+			a->methods[a->n_methods++].name = zts_method_name(a->adders->stores, i);
 		}
-	return pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
+	pm_build_check(&j->p->arena,
+		pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time));
 }
 
 /* A method is a function. */
-static int list_times(struct joining *j, pm_pass pass, void *context)
+static void list_times(struct joining *j, pm_pass pass)
 {
 	struct zts_aggregate *a = j->a;
+	struct pm_arena *arena = &j->p->arena;
 	uint32_t n = j->p->n_methods;
-	struct pm_call_times *times = malloc(((size_t)n + 1) * sizeof(*times));
-	int r = times ? pm_percentiles(&j->p->durations, times, n, pass, context) : -ENOMEM;
+	struct pm_call_times *times = pm_arena_array(arena, (size_t)n + 1, sizeof(*times));
+	pm_build_check(arena, pm_percentiles(&j->p->durations, times, n, pass, j));
 	if (a->tree)
-		a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
-	if (a->tree && !a->times)
-		r = -ENOMEM;
-	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
+		a->times =
+			pm_arena_array(arena, (size_t)a->tree->n_functions + 1, sizeof(*a->times));
+	for (size_t i = 0; i < a->n_methods; i++) {
 		a->methods[i].times = times[a->methods[i].number];
 		if (a->tree)
 			a->times[zts_function_of(a, &a->methods[i])] = a->methods[i].times;
 	}
-	free(times);
-	return r;
-}
-
-/* The attributes or statements that a pass counts: see `again`. */
-static const struct pm_strtab *joining_texts(const struct joining *j)
-{
-	return j->again == ZTS_AGAIN_STATEMENTS ? &j->a->statements.texts : &j->a->attributes.texts;
-}
-
-/*
- * Moves what the partial has, builds the tree, finds percentiles and sorts the lists. A `pass`
- * reads all traces again; `again` then says for what.
- */
-static int finish(struct joining *j, bool whole, pm_pass pass, void *context, struct pm_error *err)
-{
-	struct zts_aggregate *a = j->a;
-	struct zts_partial *p = j->p;
-	a->left_out = p->tally.left_out;
-	a->attributes = p->attributes;
-	a->statements = p->statements;
-	a->exceptions = p->exceptions;
-	a->texts = p->texts;
-	p->attributes = p->statements = (struct zts_attributes){.items = NULL};
-	p->exceptions = (struct zts_exceptions){.items = NULL};
-	p->texts = (struct pm_arena){.block = NULL};
-	int r = list_methods(j);
-	if (r == 0 && whole)
-		r = freeze(j, err);
-	j->again = ZTS_AGAIN_METHODS;
-	if (r == 0)
-		r = list_times(j, pass, context);
-	j->again = ZTS_AGAIN_ATTRIBUTES;
-	if (r == 0)
-		r = zts_attributes_end(&a->attributes, false, pass, context);
-	j->again = ZTS_AGAIN_STATEMENTS;
-	if (r == 0)
-		r = zts_attributes_end(&a->statements, true, pass, context);
-	return r < 0 ? r : zts_exceptions_sort(&a->exceptions);
 }
 
 /* ==== gathering ==== */
@@ -203,8 +157,8 @@ struct gathering {
 	uint32_t *traces; /* to be read, by place in the stores */
 	uint32_t n;
 	struct pm_damage_list *damage;
-	const struct joining *joining;
-	const struct pm_durations *found; /* by a pass that reads all traces again; else NULL */
+	const struct joining *joining;    /* of a pass that reads all traces again; else NULL */
+	const struct pm_durations *found; /* in it */
 };
 
 static int by_place(const void *a, const void *b, void *context)
@@ -267,7 +221,7 @@ static int gather_trace(
 		return PM_CANCELLED;
 	int r = zts_tree_read(g->stores, &parts, &adder->tree, &err);
 	if (r < 0)
-		return pm_is_passing(r) ? r : g->found ? 0 : tell_unreadable(g, t, &err);
+		return pm_is_passing(r) ? r : g->joining ? 0 : tell_unreadable(g, t, &err);
 	return zts_partial_add(&adder->partial, g->stores, &adder->tree, &added, t->error);
 }
 
@@ -282,9 +236,13 @@ static int gather_stretch(void *context, size_t i)
 	int r = 0;
 	adder->partial.only_carried = g->wanted->only_carried;
 	adder->partial.window = g->wanted->window;
-	if (g->found)
-		r = zts_partial_again(
-			&adder->partial, g->joining->again, joining_texts(g->joining), g->found);
+	if (g->joining) {
+		const struct zts_partial *p = g->joining->p;
+		enum zts_again again = g->joining->again;
+		r = zts_partial_again(&adder->partial, again,
+			again == ZTS_AGAIN_STATEMENTS ? &p->statements.texts : &p->attributes.texts,
+			g->found);
+	}
 	for (uint32_t k = (uint32_t)(n * i / g->sums->n); k < to && r == 0; k++) {
 		const struct zts_trace *t = &g->survey->traces[g->traces[k]];
 		zts_hold(g->stores, &g->survey->parts[t->part], t->n_parts > 1, &held);
@@ -297,55 +255,51 @@ static int gather_stretch(void *context, size_t i)
 
 /* ---- putting together ---- */
 
-static void number_slowest(const struct zts_partial *p, struct zts_attributes *a)
-{
-	for (uint32_t i = 0; i < a->texts.n; i++)
-		if (a->items[i].slowest != PM_NONE)
-			a->items[i].slowest = p->added[a->items[i].slowest].trace;
-}
-
 /* Traces get the numbers of the survey in place of those in which they were added. */
 static void number(const struct zts_survey *v, struct zts_partial *p)
 {
-	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
-		uint64_t *first = &p->tally.first[i];
+	struct zts_attributes *const lists[] = {&p->attributes, &p->statements};
+	for (uint32_t i = 0; i < p->paths.n; i++) {
+		uint64_t *first = &p->first[i];
 		if (*first != UINT64_MAX)
 			*first = (uint64_t)v->traces[p->added[*first >> 32].trace].place << 32 |
 				(uint32_t)*first;
 	}
 	for (uint32_t i = 0; i < p->exceptions.texts.n; i++)
 		p->exceptions.items[i].trace = p->added[p->exceptions.items[i].trace].trace;
-	number_slowest(p, &p->attributes);
-	number_slowest(p, &p->statements);
+	for (size_t k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < lists[k]->texts.n; i++) {
+			uint32_t *slowest = &lists[k]->items[i].slowest;
+			*slowest = *slowest == PM_NONE ? PM_NONE : p->added[*slowest].trace;
+		}
 }
 
 /*
  * Tells the sums of the scan which traces they are of. False if there is one that does not count,
  * because it is a part of another trace.
  */
-static bool settle(const struct gathering *g)
+static bool settle(const struct zts_adders *sums, const struct zts_survey *v)
 {
-	const struct zts_survey *v = g->survey;
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct zts_trace *t = &v->traces[i];
 		if (t->added != PM_NONE && t->inner)
 			return false;
 		if (t->added != PM_NONE)
-			g->sums->items[t->adder].partial.added[t->added].trace = i;
+			sums->items[t->adder].partial.added[t->added].trace = i;
 	}
-	for (unsigned i = 0; i < g->sums->n; i++) {
-		const struct zts_partial *p = &g->sums->items[i].partial;
-		for (size_t k = 0; k < p->n_added; k++)
-			if (p->added[k].trace == PM_NONE)
+	for (unsigned i = 0; i < sums->n; i++)
+		for (size_t k = 0; k < sums->items[i].partial.n_added; k++)
+			if (sums->items[i].partial.added[k].trace == PM_NONE)
 				return false;
-	}
 	return true;
 }
 
 /* Adds the durations of all calls once more: a pm_pass. */
 static int read_again(void *context, struct pm_durations *ret)
 {
-	struct gathering g = *(const struct gathering *)context;
+	const struct joining *j = context;
+	struct gathering g = *j->gathering;
+	g.joining = j;
 	g.found = ret;
 	g.sums = zts_adders_new(g.stores);
 	int r = g.sums ? list_traces(&g, true) : -ENOMEM;
@@ -359,55 +313,60 @@ static int read_again(void *context, struct pm_durations *ret)
 }
 
 /* Joins what threads have added up with what the first one has. */
-static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
+static void join(void *context)
 {
-	struct zts_partial *first = &g->sums->items[0].partial;
-	struct joining j = {.a = a, .p = first, .stores = g->stores};
-	int r = 0;
-	for (unsigned i = 0; i < g->sums->n && r == 0; i++) {
+	struct joining *j = context;
+	struct gathering *g = j->gathering;
+	struct zts_aggregate *a = j->a;
+	struct zts_partial *first = j->p;
+	if (g->wanted->whole)
+		a->calls_of = pm_arena_array(
+			&first->arena, (size_t)g->survey->n + 1, sizeof(*a->calls_of));
+	for (unsigned i = 0; i < g->sums->n; i++) {
 		struct zts_partial *p = &g->sums->items[i].partial;
 		number(g->survey, p);
 		for (size_t k = 0; k < p->n_added && a->calls_of; k++)
 			a->calls_of[p->added[k].trace] = p->added[k].calls;
 		if (p == first)
 			continue;
-		r = zts_partial_join(first, p);
-		zts_partial_done(p);
+		zts_partial_join(first, p);
+		pm_arena_done(&p->arena);
 	}
-	g->joining = &j;
-	if (r == 0)
-		r = finish(&j, g->wanted->whole, read_again, g, err);
-	pm_tree_builder_free(j.builder);
-	free(j.sums);
-	return r;
+	list_methods(j);
+	if (g->wanted->whole)
+		make_tree(j);
+	j->again = ZTS_AGAIN_METHODS;
+	list_times(j, read_again);
+	j->again = ZTS_AGAIN_ATTRIBUTES;
+	zts_attributes_end(&first->attributes, false, read_again, j);
+	j->again = ZTS_AGAIN_STATEMENTS;
+	zts_attributes_end(&first->statements, true, read_again, j);
+	zts_exceptions_sort(&first->exceptions);
 }
 
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, const struct zts_wanted *wanted, struct zts_adders *sums,
 	struct pm_error *err)
 {
-	struct gathering g = {.stores = stores,
-		.survey = survey,
-		.sums = sums,
-		.wanted = wanted,
-		.damage = &a->damage};
-	*a = (struct zts_aggregate){.damage = PM_DAMAGE_LIST_INIT};
-	bool all = !sums || !settle(&g);
+	bool all = !sums || !settle(sums, survey);
 	if (all) {
 		zts_adders_free(sums);
-		g.sums = zts_adders_new(stores);
+		sums = zts_adders_new(stores);
 	}
-	if (wanted->whole)
-		a->calls_of = calloc((size_t)survey->n + 1, sizeof(*a->calls_of));
-	bool made = g.sums && (a->calls_of || !wanted->whole);
-	int r = made ? list_traces(&g, all) : -ENOMEM;
+	*a = (struct zts_aggregate){.adders = sums, .damage = PM_DAMAGE_LIST_INIT};
+	struct gathering g = {stores, survey, sums, wanted, .damage = &a->damage};
+	struct joining j = {.a = a, .gathering = &g};
+	int r = sums ? list_traces(&g, all) : -ENOMEM;
 	if (r == 0)
-		r = pm_crew_each(g.sums->n, gather_stretch, &g);
+		r = pm_crew_each(sums->n, gather_stretch, &g);
 	free(g.traces);
-	if (r == 0)
-		r = a->damage.no_memory ? -ENOMEM : join(&g, a, err);
-	zts_adders_free(g.sums);
-	bool again = r == 0 && !all && a->left_out > 0; /* which calls, depends on the order */
+	if (r == 0 && a->damage.no_memory)
+		r = -ENOMEM;
+	if (r == 0) {
+		a->all = j.p = &sums->items[0].partial;
+		r = pm_build(&a->all->arena, join, &j);
+	}
+	bool again = r == 0 && !all && a->all->left_out > 0; /* which calls, depends on the order */
 	if (r < 0 || again)
 		zts_aggregate_done(a);
 	if (again)
@@ -418,15 +377,7 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 void zts_aggregate_done(struct zts_aggregate *a)
 {
 	pm_tree_free(a->tree);
-	free(a->sums);
-	free(a->frames);
-	free(a->methods);
-	free(a->times);
-	free(a->calls_of);
-	zts_attributes_done(&a->attributes);
-	zts_attributes_done(&a->statements);
-	zts_exceptions_done(&a->exceptions);
-	pm_arena_done(&a->texts);
+	zts_adders_free(a->adders);
 	pm_damage_done(&a->damage);
 	*a = (struct zts_aggregate){.tree = NULL};
 }

@@ -122,10 +122,10 @@ static int gather(void *context, struct pm_error *err)
 		tell_texts(&t, i);
 	}
 	tell_traces(&t);
-	if (a->left_out > 0)
+	if (a->all->left_out > 0)
 		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu calls are not in contexts/: there are too many call paths",
-			(unsigned long long)a->left_out);
+			(unsigned long long)a->all->left_out);
 	if (t.list->no_memory) {
 		pm_damage_done(t.list);
 		return pm_error_plain(err, -ENOMEM);

@@ -3,9 +3,9 @@
 #define PROFMOUNT_FORMATS_ZTS_PARTS_H
 
 #include "formats/common/lazy.h"
-#include "formats/zts/contexts.h"
 #include "formats/zts/samples.h"
 #include "formats/zts/store.h"
+#include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
 #include "profmount/format.h"
 

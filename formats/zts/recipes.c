@@ -124,7 +124,7 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 			"$ grep ',exception,' spans.csv | head\n");
 	if ((r = zts_get_aggregate(z, &a, err)) < 0)
 		return r;
-	if (a->statements.texts.n > 0)
+	if (a->all->statements.texts.n > 0)
 		pm_text_str(out,
 			"  Which SQL takes the most time, and where was it slowest?\n"
 			"$ head statements.csv\n");

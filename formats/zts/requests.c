@@ -17,14 +17,9 @@ static const char *const telling[] = {
 enum { N_TELLING = sizeof(telling) / sizeof(*telling), BETWEEN_QUESTIONS = 4096 };
 
 struct requests {
-	struct pm_arena arena;
 	struct zts_attributes sums;
-};
-
-/* For a pass over all requests. */
-struct again {
 	const struct zts_scope *scope;
-	const struct requests *of;
+	struct pm_text text; /* not in the arena: what names a method has texts of its own */
 };
 
 /* ---- what was asked for ---- */
@@ -95,64 +90,71 @@ static void add_request(const struct zts_survey *v, const struct zts_trace *t,
 
 /* ---- all requests ---- */
 
-static int count_all(struct requests *q, const struct zts_scope *scope, struct pm_error *err)
+static void free_text(void *text)
 {
-	const struct zts_survey *v = &scope->z->survey;
-	uint32_t names[N_TELLING];
-	struct pm_text text = {.p = NULL};
-	int r = 0;
-	for (size_t i = 0; i < N_TELLING; i++)
-		names[i] = pm_strtab_find(&v->attr_names.texts, pm_bytes_of(telling[i]));
-	for (uint32_t i = scope->first; i < scope->end && r == 0; i++) {
-		const struct zts_trace *t = &v->traces[i];
-		const struct zts_texts *texts;
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
-		else if ((r = zts_store_texts(&scope->z->stores.items[t->store], &texts, err)) ==
-			0) {
-			pm_text_clear(&text);
-			add_request(v, t, texts, names, &text);
-			const struct zts_moment moment = {.trace = i, .error = t->error};
-			r = text.failed ? -ENOMEM
-					: zts_attributes_add_trace(&q->sums, pm_text_view(&text),
-						  t->duration_ns, &moment, &q->arena);
-		}
-	}
-	pm_text_done(&text);
-	return r;
+	pm_text_done(text);
 }
 
-static void done(void *part)
+static void count_all(struct requests *q)
 {
-	struct requests *q = part;
-	zts_attributes_done(&q->sums);
-	pm_arena_done(&q->arena);
+	const struct zts_opened *z = q->scope->z;
+	const struct zts_survey *v = &z->survey;
+	struct pm_arena *arena = q->sums.arena;
+	uint32_t names[N_TELLING];
+	pm_arena_owns(arena, free_text, &q->text);
+	for (size_t i = 0; i < N_TELLING; i++)
+		names[i] = pm_strtab_find(&v->attr_names.texts, pm_bytes_of(telling[i]));
+	for (uint32_t i = q->scope->first; i < q->scope->end; i++) {
+		const struct zts_trace *t = &v->traces[i];
+		const struct zts_moment moment = {.trace = i, .error = t->error};
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(arena);
+		pm_text_clear(&q->text);
+		add_request(v, t, zts_texts_of(z, t->store), names, &q->text);
+		pm_build_check(arena, pm_text_status(&q->text));
+		zts_attributes_add_trace(&q->sums, pm_text_view(&q->text), t->duration_ns, &moment);
+	}
+}
+
+struct again {
+	struct requests q;
+	const struct pm_strtab *texts;
+	const struct pm_durations *found;
+};
+
+static void count_wanted(void *again)
+{
+	struct again *a = again;
+	zts_attributes_init(&a->q.sums, a->q.sums.arena);
+	zts_attributes_again(&a->q.sums, a->texts, a->found);
+	count_all(&a->q);
 }
 
 /* Adds the durations of all requests once more: a pm_pass. */
 static int count_again(void *context, struct pm_durations *ret)
 {
-	const struct again *a = context;
-	struct requests q = {.arena = {.block = NULL}};
-	int r = zts_attributes_again(&q.sums, &a->of->sums.texts, ret, &q.arena);
+	const struct requests *of = context;
+	struct pm_arena arena = {.block = NULL};
+	struct again a = {{.sums.arena = &arena, .scope = of->scope}, &of->sums.texts, ret};
+	int r = pm_build(&arena, count_wanted, &a);
 	if (r == 0)
-		r = count_all(&q, a->scope, NULL);
-	if (r == 0)
-		r = pm_durations_join(ret, &q.sums.durations, NULL);
-	done(&q);
+		r = pm_durations_join(ret, &a.q.sums.durations, NULL);
+	pm_arena_done(&arena);
 	return r;
 }
 
-static int fill(void *owner, void *part, struct pm_error *err)
+static void build(struct pm_arena *arena, void *owner, void *part, struct pm_error *err)
 {
-	struct again again = {.scope = owner, .of = part};
 	struct requests *q = part;
-	int r = count_all(q, again.scope, err);
-	return r < 0 ? r : zts_attributes_end(&q->sums, true, count_again, &again);
+	(void)err;
+	q->scope = owner;
+	zts_attributes_init(&q->sums, arena);
+	count_all(q);
+	zts_attributes_end(&q->sums, true, count_again, q);
 }
 
 static const struct pm_part_type requests_part = {
-	.size = sizeof(struct requests), .fill = fill, .done = done, .what = "the requests"};
+	.size = sizeof(struct requests), .build = build, .what = "the requests"};
 
 /* ---- the table ---- */
 

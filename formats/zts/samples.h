@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_SAMPLES_H
 #define PROFMOUNT_FORMATS_ZTS_SAMPLES_H
 
-#include "formats/zts/contexts.h"
+#include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
 
 /* What is needed to find a call and its context. */

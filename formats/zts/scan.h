@@ -6,8 +6,8 @@
 #define PROFMOUNT_FORMATS_ZTS_SCAN_H
 
 #include "formats/zts/attrs.h"
-#include "formats/zts/partial.h"
 #include "formats/zts/store.h"
+#include "formats/zts/sums.h"
 
 /* A record with a timestamp. */
 struct zts_found {

@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
+#include "formats/zts/meta.h"
 #include "formats/zts/payload.h"
 #include "profmount/limits.h"
 

@@ -118,10 +118,10 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	int r = zts_scope_of(rows->table->self, rows->table->a, &scope, err);
 	if (r == 0)
 		r = zts_get_carried(scope, &carried, err);
-	if (r < 0 || rows->at >= carried->exceptions.n_classes)
+	if (r < 0 || rows->at >= carried->all->exceptions.n_classes)
 		return r;
-	const struct zts_thrown_class *of = &carried->exceptions.classes[rows->at++];
-	const struct zts_thrown *thrown = &carried->exceptions.items[of->most];
+	const struct zts_thrown_class *of = &carried->all->exceptions.classes[rows->at++];
+	const struct zts_thrown *thrown = &carried->all->exceptions.items[of->most];
 	pm_text_bytes(rows->scratch, thrown->class);
 	if (thrown->message.len) {
 		pm_text_str(rows->scratch, ": ");

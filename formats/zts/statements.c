@@ -1,4 +1,4 @@
-#include "formats/zts/statements.h"
+#include "formats/zts/sums.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -183,9 +183,9 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct zts_opened *z;
 	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried->attributes.texts.n)
+	if (r < 0 || rows->at >= carried->all->attributes.texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &carried->attributes.items[rows->at++];
+	const struct zts_attr_sums *sums = &carried->all->attributes.items[rows->at++];
 	struct pm_cell *next = put_sums(z, sums, rows, cells);
 	next[0] = pm_cell_lasting(sums->key);
 	next[1] = pm_cell_text(sums->value);
@@ -197,9 +197,9 @@ static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct zts_opened *z;
 	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried->statements.texts.n)
+	if (r < 0 || rows->at >= carried->all->statements.texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &carried->statements.items[rows->at++];
+	const struct zts_attr_sums *sums = &carried->all->statements.items[rows->at++];
 	*put_sums(z, sums, rows, cells) = pm_cell_text(sums->value);
 	return 1;
 }
@@ -211,9 +211,9 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct zts_opened *z;
 	const struct zts_aggregate *carried;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried->exceptions.texts.n)
+	if (r < 0 || rows->at >= carried->all->exceptions.texts.n)
 		return r;
-	const struct zts_thrown *thrown = &carried->exceptions.items[rows->at++];
+	const struct zts_thrown *thrown = &carried->all->exceptions.items[rows->at++];
 	const struct zts_survey *v = &z->survey;
 	zts_trace_path(z, &v->traces[thrown->trace], rows->scratch);
 	cells[0] = pm_cell_u64(thrown->count);

@@ -19,7 +19,6 @@ struct window_traces {
 
 static int carried_fill(void *owner, void *part, struct pm_error *err)
 {
-	enum { A_ROW = 500 /* bytes, about */ };
 	struct window_traces *w = owner;
 	struct zts_aggregate *a = part;
 	const struct zts_scope *scope = &w->scope;
@@ -27,9 +26,8 @@ static int carried_fill(void *owner, void *part, struct pm_error *err)
 		.first = scope->first, .n = scope->end - scope->first, .only_carried = true};
 	int r = zts_aggregate_build(
 		a, zts_stores_of(scope->z), &scope->z->survey, &wanted, NULL, err);
-	uint64_t n =
-		(uint64_t)a->attributes.texts.n + a->statements.texts.n + a->exceptions.texts.n;
-	__atomic_add_fetch(&w->part->bytes, a->texts.total + n * A_ROW, __ATOMIC_RELAXED);
+	if (r == 0)
+		__atomic_add_fetch(&w->part->bytes, a->all->arena.total, __ATOMIC_RELAXED);
 	return r;
 }
 

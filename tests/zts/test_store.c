@@ -11,7 +11,7 @@
 
 #include "formats/common/cache.h"
 #include "formats/zts/attrs.h"
-#include "formats/zts/exceptions.h"
+#include "formats/zts/sums.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
 
@@ -740,6 +740,17 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+struct classes {
+	struct zts_exceptions from, all;
+};
+
+static void join_classes(void *context)
+{
+	struct classes *c = context;
+	zts_exceptions_join(&c->all, &c->from);
+	zts_exceptions_sort(&c->all);
+}
+
 /* Of two classes, the one with more exceptions first, whichever its most frequent message is. */
 static void test_exceptions_are_counted_by_class(void **state)
 {
@@ -747,29 +758,25 @@ static void test_exceptions_are_counted_by_class(void **state)
 		const char *class, *message;
 		uint64_t count;
 	} thrown[] = {{"Timeout", "", 4}, {"Sql", "a", 2}, {"Sql", "b", 3}, {"Sql", "c", 1}};
-	struct zts_exceptions from = {.items = NULL}, all = {.items = NULL};
-	struct zts_thrown items[4];
 	struct pm_arena arena = {.total = 0};
-	struct pm_text joined = {.p = NULL};
-	from.texts.arena = &arena;
+	struct classes c = {{.arena = &arena, .texts = pm_strtab_in(&arena)},
+		{.arena = &arena, .texts = pm_strtab_in(&arena)}};
+	struct zts_thrown items[4];
 	for (uint32_t i = 0; i < 4; i++) {
-		pm_text_clear(&joined);
-		zts_attr_join(
-			&joined, pm_bytes_of(thrown[i].class), pm_bytes_of(thrown[i].message));
-		assert_int_equal(pm_strtab_add(&from.texts, pm_text_view(&joined)), i);
+		char joined[32];
+		snprintf(joined, sizeof(joined), "%08zx%s%s", strlen(thrown[i].class),
+			thrown[i].class, thrown[i].message);
+		assert_int_equal(pm_strtab_add(&c.from.texts, pm_bytes_of(joined)), i);
 		items[i] = (struct zts_thrown){.count = thrown[i].count};
 	}
-	from.items = items;
-	assert_int_equal(zts_exceptions_join(&all, &from, &arena), 0);
-	assert_int_equal(zts_exceptions_sort(&all), 0);
+	c.from.items = items;
+	assert_int_equal(pm_build(&arena, join_classes, &c), 0);
+	const struct zts_exceptions all = c.all;
 	assert_int_equal(all.n_classes, 2);
 	assert_int_equal(all.classes[0].count, 6);
 	assert_int_equal(all.classes[0].n_messages, 3);
 	assert_true(pm_bytes_equal(all.items[all.classes[0].most].message, pm_bytes_of("b")));
 	assert_int_equal(all.classes[1].count, 4);
-	zts_exceptions_done(&all);
-	pm_strtab_done(&from.texts);
-	pm_text_done(&joined);
 	pm_arena_done(&arena);
 }
 
