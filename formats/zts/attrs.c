@@ -1,5 +1,5 @@
 /* References and integers, nearly all values, are decoded without a reader. */
-#include "formats/zts/attrs.h"
+#include "formats/zts/scan.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  */
 #include "formats/common/list.h"
 #include "formats/common/text.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 static struct pm_doc text_doc(const struct zts_opened *z,
 	int (*render)(const struct pm_doc *, struct pm_text *, struct pm_error *), uint64_t a,

@@ -2,7 +2,6 @@
  * Counts the traces with each attribute. Column names are made like those of metrics: lower case,
  * everything except letters and digits as one `_`, a number if names clash.
  */
-#include "formats/zts/columns.h"
 
 #include <stdlib.h>
 

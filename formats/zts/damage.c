@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 struct telling {
 	struct zts_opened *z;

@@ -2,7 +2,7 @@
  * The documents of one trace (calls.csv, attributes.csv, trace.json, trace.txt, exceptions.txt) and
  * of one chunk (data.cbor, data.json, info.txt).
  */
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 
 #include "formats/common/affix.h"
 #include "formats/common/folder.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 enum {
 	SURE = 100,

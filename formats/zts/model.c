@@ -1,6 +1,6 @@
 /* Native → model: the context tree of all traces with its costs, and facts about the run. */
 
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 /* Largest source that is read in the background: some seconds of work. */
 #define WARM_MOST ((uint64_t)1 << 30)

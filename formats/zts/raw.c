@@ -1,8 +1,7 @@
 /* The stores as written: records of the metadata index, chunks, the text index. */
 #include "formats/common/text.h"
-#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 static const char *const span_columns[] = {"store", "timestamp_ns", "duration_ns", "data_offset",
 	"start_offset", "calls", "errors", "records", "tstart", "tstop", "trace_id", "span_id",

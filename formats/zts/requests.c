@@ -7,9 +7,8 @@
 
 #include "formats/common/text.h"
 #include "formats/common/work.h"
-#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 /* The attributes that say what was asked for; the first one that a trace has counts. */
 static const char *const telling[] = {

@@ -1,9 +1,10 @@
 /* All recorded calls as one trace of the run: their contexts. */
-#include "formats/zts/samples.h"
+#include "formats/zts/zts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "profmount/profile.h"
@@ -44,29 +45,43 @@ static int add_contexts(struct zts_samples *s, const struct pm_tree *tree)
 	return made ? 0 : -ENOMEM;
 }
 
-int zts_samples_build(
-	struct zts_samples *s, const struct zts_aggregate *a, const struct zts_survey *survey)
-{
-	const uint32_t n_traces = survey->n;
-	*s = (struct zts_samples){.first = malloc(((size_t)n_traces + 1) * sizeof(*s->first)),
-		.n_traces = n_traces,
-		.run = a,
-		.tree = a->tree};
-	if (!s->first || add_contexts(s, a->tree) < 0)
-		return -ENOMEM;
-	s->first[0] = 0;
-	for (uint32_t i = 0; i < n_traces; i++)
-		s->first[i + 1] = s->first[i] + a->calls_of[survey->by_store[i]];
-	s->lane = (struct pm_thread){.has_trace = true, .n_samples = s->first[n_traces]};
-	s->traces = (struct pm_threads){.n = 1, .threads = &s->lane};
-	return 0;
-}
-
 void zts_samples_done(struct zts_samples *s)
 {
 	free(s->first);
 	free(s->slots);
 	*s = (struct zts_samples){.first = NULL};
+}
+
+static int build_samples(void *opened, struct pm_error *err)
+{
+	struct zts_opened *z = opened;
+	struct zts_samples *s = &z->samples;
+	const struct zts_survey *v = &z->survey;
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(z, &a, err);
+	if (r < 0)
+		return r;
+	*s = (struct zts_samples){.first = malloc(((size_t)v->n + 1) * sizeof(*s->first)),
+		.n_traces = v->n,
+		.run = a,
+		.tree = a->tree};
+	if (!s->first || add_contexts(s, a->tree) < 0) {
+		zts_samples_done(s);
+		return pm_error_plain(err, -ENOMEM);
+	}
+	s->first[0] = 0;
+	for (uint32_t i = 0; i < v->n; i++)
+		s->first[i + 1] = s->first[i] + a->calls_of[v->by_store[i]];
+	s->lane = (struct pm_thread){.has_trace = true, .n_samples = s->first[v->n]};
+	s->traces = (struct pm_threads){.n = 1, .threads = &s->lane};
+	return 0;
+}
+
+int zts_get_samples(const struct zts_opened *z, struct zts_samples **ret, struct pm_error *err)
+{
+	struct zts_opened *b = (struct zts_opened *)(uintptr_t)z;
+	*ret = &b->samples;
+	return pm_lazy_get(&b->samples_once, build_samples, b, err);
 }
 
 /* ---- contexts of calls ---- */
@@ -100,10 +115,11 @@ static inline void settle(const struct zts_samples *s, const struct zts_tree *tr
 }
 
 /*
- * A pipeline of three stages, STAGE calls apart: compute the hash and prefetch its slot; read the
- * slot and prefetch that context; compare.
+ * The contexts of a trace's calls, tree->n of them. 0 or -ENOMEM. A pipeline of three stages, STAGE
+ * calls apart: compute the hash and prefetch its slot; read the slot and prefetch that context;
+ * compare.
  */
-int zts_samples_contexts(const struct zts_samples *s, struct zts_stores *stores,
+static int find_contexts(const struct zts_samples *s, struct zts_stores *stores,
 	const struct zts_tree *tree, struct zts_finding *ret)
 {
 	const struct zts_aggregate *run = s->run;
@@ -136,4 +152,197 @@ int zts_samples_contexts(const struct zts_samples *s, struct zts_stores *stores,
 uint32_t zts_samples_place(const struct zts_samples *s, uint64_t call)
 {
 	return PM_LOWER_BOUND(i, 0, s->n_traces, s->first[i + 1] <= call);
+}
+
+struct pm_sample zts_call_sample(const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
+{
+	const struct zts_call *root = &tree->calls[0], *call = &tree->calls[i];
+	int64_t ns;
+	bool ended = zts_call_duration(call, &ns);
+	return (struct pm_sample){.time_ns = zts_call_time(t->timestamp_ns, root, call),
+		.duration_ns = ended ? (uint64_t)(ns > 0 ? ns : 0) : PM_NO_TIME,
+		.self_ns = PM_NO_SELF};
+}
+
+static int read_tree(struct zts_traces *r, uint32_t place, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	uint64_t n = r->s->first[place + 1] - r->s->first[place];
+	struct zts_stores *stores = zts_stores_of(r->z);
+	zts_hold(stores, v->parts + t->part, true, &r->held);
+	const struct zts_parts parts = {v->parts + t->part, t->n_parts, r->held.payload};
+	int e = zts_tree_read(stores, &parts, &r->tree, err);
+	if (e == 0 && r->tree.n != n)
+		e = pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
+			"the trace has changed");
+	return e;
+}
+
+int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err)
+{
+	int e = read_tree(r, place, err);
+	if (e == 0 &&
+		(pm_list_room(&r->found, r->tree.n, &r->room, sizeof(*r->found)) < 0 ||
+			find_contexts(r->s, zts_stores_of(r->z), &r->tree, r->found) < 0))
+		e = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
+	return e;
+}
+
+int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	uint32_t place = v->traces[trace].place;
+	if (r->s->first[place] == r->s->first[place + 1])
+		return 0;
+	int e = read_tree(r, place, err);
+	return e < 0 ? e : 1;
+}
+
+int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_error *err)
+{
+	*r = (struct zts_traces){.z = z};
+	return zts_get_samples(z, &r->s, err);
+}
+
+void zts_traces_done(struct zts_traces *r)
+{
+	zts_hold(zts_stores_of(r->z), NULL, true, &r->held);
+	zts_tree_done(&r->tree);
+	free(r->found);
+}
+
+/* ==== all calls as one trace ==== */
+
+#define UNKNOWN_CONTEXT UINT64_MAX
+
+/* ---- a trace ---- */
+
+static bool has_time(const struct zts_call *call)
+{
+	int64_t ns;
+	return zts_call_duration(call, &ns) && ns >= 0;
+}
+
+/* pm_sample.within of a call; the samples before it are known. */
+static uint64_t within(const struct zts_tree *tree, const struct pm_sample *samples, uint32_t i)
+{
+	uint32_t caller = tree->calls[i].parent;
+	if (caller == PM_NONE || has_time(&tree->calls[caller]))
+		return 0;
+	if (samples[caller].within)
+		return samples[caller].within;
+	caller = tree->calls[caller].parent;
+	return caller == PM_NONE ? PM_IN_NO_CALL : samples[caller].context;
+}
+
+/* Reads the trace at that place and fills its samples. */
+static int read_trace(
+	struct zts_traces *r, uint32_t place, struct pm_sample *ret, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	int e = zts_traces_read(r, place, err);
+	for (uint32_t i = 0; e == 0 && i < r->tree.n; i++) {
+		uint32_t context = r->found[i].context;
+		ret[i] = zts_call_sample(t, &r->tree, i);
+		ret[i].context = context == PM_NONE ? UNKNOWN_CONTEXT
+						    : pm_tree_number(r->z->aggregate.tree, context);
+		ret[i].seq = r->s->first[place] + i;
+		ret[i].within = within(&r->tree, ret, i);
+	}
+	return e;
+}
+
+/* ---- long traces ---- */
+
+struct kept {
+	struct pm_cached cached;
+	struct pm_sample samples[];
+};
+
+struct wanted {
+	struct zts_traces *r;
+	uint32_t place;
+	size_t n;
+};
+
+static void kept_free(struct pm_cached *c)
+{
+	free(c);
+}
+
+static int kept_build(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct wanted *w = context;
+	size_t bytes = sizeof(struct kept) + w->n * sizeof(struct pm_sample);
+	struct kept *kept = malloc(bytes);
+	if (!kept)
+		return pm_error_plain(err, -ENOMEM);
+	int r = read_trace(w->r, w->place, kept->samples, err);
+	if (r < 0) {
+		free(kept);
+		return r;
+	}
+	kept->cached = (struct pm_cached){.bytes = bytes, .free = kept_free};
+	*ret = &kept->cached;
+	return 0;
+}
+
+/* From call `from` of the trace on, as many as there is room for. */
+static int64_t read_part(struct zts_traces *r, uint32_t place, uint64_t from, struct pm_sample *ret,
+	size_t room, struct pm_error *err)
+{
+	uint64_t key = (uint64_t)ZTS_KEPT_SAMPLES << 56 | place;
+	size_t n = (size_t)(r->s->first[place + 1] - r->s->first[place]);
+	struct wanted wanted = {r, place, n};
+	struct pm_cached *cached;
+	int e = pm_cache_get(r->z->stores.cache, key, kept_build, &wanted, &cached, err);
+	if (e < 0)
+		return e;
+	size_t got = n - from < room ? n - (size_t)from : room;
+	memcpy(ret, ((struct kept *)cached)->samples + from, got * sizeof(*ret));
+	pm_cache_release(r->z->stores.cache, cached);
+	return (int64_t)got;
+}
+
+/* ---- the run ---- */
+
+int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	struct zts_traces r;
+	size_t n = 0;
+	(void)lane;
+	int e = zts_traces_init(&r, zts_opened_of(p), err);
+	const struct zts_samples *s = r.s;
+	if (e < 0 || first >= s->lane.n_samples)
+		return e;
+	uint32_t place = zts_samples_place(s, first);
+	while (n < room && first + n < s->lane.n_samples && e >= 0) {
+		uint64_t from = first + n - s->first[place];
+		size_t calls = (size_t)(s->first[place + 1] - s->first[place]);
+		int64_t got = (int64_t)calls;
+		if (from == 0 && calls <= room - n)
+			e = calls ? read_trace(&r, place, ret + n, err) : 0;
+		else if ((got = read_part(&r, place, from, ret + n, room - n, err)) < 0)
+			e = (int)got;
+		n += e < 0 ? 0 : (size_t)got;
+		place += e == 0 && from + (uint64_t)got == calls;
+	}
+	zts_traces_done(&r);
+	return e < 0 ? e : (int64_t)n;
+}
+
+int zts_call_path(
+	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err)
+{
+	const struct zts_opened *z = zts_opened_of(p);
+	struct zts_samples *s;
+	int r = zts_get_samples(z, &s, err);
+	if (r < 0 || seq >= s->lane.n_samples)
+		return r;
+	uint32_t place = zts_samples_place(s, seq);
+	zts_trace_path(z, &z->survey.traces[z->survey.by_store[place]], out);
+	return 0;
 }

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/common/work.h"
-#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 static const char *const columns[] = {"time_ns", "duration_ns", "self_ns", "timestamp_ns", "error",
 	"depth", "call", "trace", "kind", "method", "attribute", "value"};

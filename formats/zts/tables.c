@@ -1,8 +1,7 @@
 /* Tables over all stores: traces, methods, attributes, statements, exceptions. */
 #include "formats/common/text.h"
-#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 static const char *const method_columns[] = {"calls", "errors", "time_ns_incl", "time_ns_excl",
 	"time_ns_min", "time_ns_max", "p50_ns", "p90_ns", "p99_ns", "max_ns", "method"};

@@ -3,8 +3,8 @@
 
 #include "formats/common/tree.h"
 #include "formats/zts/names.h"
-#include "formats/zts/parts.h"
 #include "formats/zts/records.h"
+#include "formats/zts/zts.h"
 
 #define TEXT(s)                                                                                    \
 	{                                                                                          \

@@ -11,7 +11,7 @@
 #include "formats/common/callcosts.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/zts/parts.h"
+#include "formats/zts/zts.h"
 
 static const struct zts_opened *stores_of(const struct pm_table *table)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "formats/common/cache.h"
-#include "formats/zts/attrs.h"
+#include "formats/zts/scan.h"
 #include "formats/zts/sums.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"

@@ -1,13 +1,101 @@
 /* An opened source: its files, and the parts built from them on first need. */
-#ifndef PROFMOUNT_FORMATS_ZTS_PARTS_H
-#define PROFMOUNT_FORMATS_ZTS_PARTS_H
+#ifndef PROFMOUNT_FORMATS_ZTS_H
+#define PROFMOUNT_FORMATS_ZTS_H
 
 #include "formats/common/lazy.h"
-#include "formats/zts/samples.h"
+#include "formats/common/text.h"
 #include "formats/zts/store.h"
 #include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
 #include "profmount/format.h"
+#include "profmount/profile.h"
+#include "profmount/table.h"
+
+/* ---- cells ---- */
+
+/* Empty where it is PM_NO_TIME. */
+static inline struct pm_cell zts_known_u64(uint64_t u)
+{
+	return u == PM_NO_TIME ? pm_cell_empty() : pm_cell_u64(u);
+}
+
+/* 16 hex digits; empty where it is 0. */
+static inline struct pm_cell zts_known_id(uint64_t id)
+{
+	return id ? pm_cell_id(id, 16) : pm_cell_empty();
+}
+
+/* Text of the row's scratch, from `from` up to `to`. */
+static inline struct pm_cell zts_scratch_cell(const struct pm_rows *rows, size_t from, size_t to)
+{
+	if (rows->scratch->failed || from == to)
+		return pm_cell_empty();
+	return pm_cell_text((struct pm_bytes){(const uint8_t *)rows->scratch->p + from, to - from});
+}
+
+static inline void zts_add_trace_id(struct pm_text *out, const uint64_t id[2])
+{
+	pm_text_hex(out, id[0], 16);
+	pm_text_hex(out, id[1], 16);
+}
+
+/*
+ * ---- samples ----
+ * All recorded calls, one trace after another, as one trace of the run: what samples() reads.
+ * Traces are in the order of zts_survey.by_store, calls in the order in which they are stored.
+ */
+
+/* What is needed to find a call and its context. */
+struct zts_samples {
+	uint64_t *first; /* by place in by_store: number of its first call; one more */
+	uint32_t n_traces;
+	const struct zts_aggregate *run;
+	const struct pm_tree *tree; /* of it */
+	uint32_t *slots;            /* by hash of all frames from the top: context + 1; 0: free */
+	size_t n_slots;
+	struct pm_thread lane;
+	struct pm_threads traces; /* the single lane */
+};
+
+void zts_samples_done(struct zts_samples *s);
+
+/* Of a call, while its context is searched for. */
+struct zts_finding {
+	uint64_t hash; /* of all frames from the top */
+	uint32_t frame;
+	uint32_t context; /* the result; PM_NONE: beyond PM_LIMIT_CALL_PATHS */
+};
+
+/* The place in by_store of the trace that has that call, which there is. */
+uint32_t zts_samples_place(const struct zts_samples *s, uint64_t call);
+
+/* ---- traces, one after another, with the contexts of their calls ---- */
+
+struct zts_traces {
+	const struct zts_opened *z;
+	struct zts_samples *s;
+	struct zts_tree tree;      /* the current trace */
+	struct zts_finding *found; /* of its calls: their contexts */
+	size_t room;
+	struct zts_held held;
+};
+
+/* Reads nothing. Builds what samples need; zts_traces_done in any case. */
+int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_error *err);
+void zts_traces_done(struct zts_traces *r);
+
+/* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */
+int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err);
+
+/*
+ * The trace with that number, without `found`: 1, 0 if no call of it counts, as in one that is lost
+ * or part of another, or a negative errno.
+ */
+int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err);
+
+/* A call of the current trace as a sample, without context. */
+struct pm_sample zts_call_sample(
+	const struct zts_trace *t, const struct zts_tree *tree, uint32_t call);
 
 enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 
