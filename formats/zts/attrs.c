@@ -84,24 +84,13 @@ void zts_kept_text(const struct zts_kept *kept, const struct zts_texts *t, struc
 			kept->len);
 }
 
-int zts_attr_number(struct zts_attr_names *names, const struct zts_kept *key,
-	const struct zts_texts *t, uint32_t *ret)
+uint32_t zts_attr_number(
+	struct zts_attr_names *names, const struct zts_kept *key, const struct zts_texts *t)
 {
 	pm_text_clear(&names->scratch);
 	zts_kept_text(key, t, &names->scratch);
-	if (names->scratch.failed)
-		return -ENOMEM;
-	names->texts.arena = &names->arena;
-	*ret = pm_strtab_find(&names->texts, pm_text_view(&names->scratch));
-	if (*ret != PM_NONE || names->texts.n >= ZTS_MOST_NAMES)
-		return 0;
-	*ret = pm_strtab_add(&names->texts, pm_text_view(&names->scratch));
-	return *ret == PM_NONE ? -ENOMEM : 0;
-}
-
-void zts_attr_names_done(struct zts_attr_names *names)
-{
-	pm_strtab_done(&names->texts);
-	pm_arena_done(&names->arena);
-	pm_text_done(&names->scratch);
+	uint32_t known = pm_strtab_find(&names->texts, pm_text_view(&names->scratch));
+	if (known != PM_NONE || names->texts.n >= ZTS_MOST_NAMES)
+		return known;
+	return pm_strtab_add(&names->texts, pm_text_view(&names->scratch));
 }

@@ -3,8 +3,6 @@
  * everything except letters and digits as one `_`, a number if names clash.
  */
 
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "formats/zts/survey.h"
 #include "profmount/profile.h"
@@ -92,19 +90,16 @@ static size_t make_slug(struct pm_bytes text, char ret[static LONGEST_NAME])
 	return n;
 }
 
-static int add_attr(struct zts_columns *c, struct pm_arena *arena, const struct count *count)
+static void add_attr(struct zts_columns *c, struct pm_arena *arena, const struct count *count)
 {
 	char slug[LONGEST_NAME];
 	make_slug(count->text, slug);
 	const char *name = pm_arena_printf(arena, "%s", slug);
-	for (unsigned number = 2; name && is_taken(c, name); number++)
+	for (unsigned number = 2; is_taken(c, name); number++)
 		name = pm_arena_printf(arena, "%s_%u", slug, number);
-	if (!name)
-		return -ENOMEM;
 	c->attrs[c->n_attrs++] = count->name;
 	c->types[c->n] = 'a';
 	c->names[c->n++] = name;
-	return 0;
 }
 
 /* ---- which says what a trace was about ---- */
@@ -130,12 +125,11 @@ uint32_t zts_columns_telling(const struct zts_survey *v, const struct zts_trace 
 	return PM_NONE;
 }
 
-int zts_columns_choose(struct zts_survey *v)
+void zts_columns_choose(struct zts_survey *v)
 {
 	struct zts_columns *c = &v->columns;
 	uint32_t n = v->attr_names.texts.n;
-	struct count *counts = calloc((size_t)n + 1, sizeof(*counts));
-	int r = counts ? 0 : -ENOMEM;
+	struct count *counts = pm_arena_realloc(&v->arena, NULL, ((size_t)n + 1) * sizeof(*counts));
 	*c = (struct zts_columns){.n = 0};
 	memset(c->types, '?', sizeof(c->types));
 	for (uint32_t i = 0; i < v->n; i++)
@@ -146,16 +140,12 @@ int zts_columns_choose(struct zts_survey *v)
 	for (uint32_t i = 0; c->origins && i < ZTS_N_ORIGINS; i++)
 		c->names[c->n++] = origins[i];
 	c->first_attr = c->n;
-	if (r == 0) {
-		for (uint32_t i = 0; i < n; i++)
-			counts[i] = (struct count){0, i, v->attr_names.texts.items[i]};
-		count_traces(v, counts);
-		r = pm_sort(counts, n, sizeof(*counts), by_traces);
-	}
-	for (uint32_t i = 0; i < n && i < ZTS_ATTR_COLUMNS && r == 0; i++)
-		if (counts[i].traces > 0)
-			r = add_attr(c, &v->attr_names.arena, &counts[i]);
+	for (uint32_t i = 0; i < n; i++)
+		counts[i] = (struct count){0, i, v->attr_names.texts.items[i]};
+	count_traces(v, counts);
+	pm_build_check(&v->arena, pm_sort(counts, n, sizeof(*counts), by_traces));
+	for (uint32_t i = 0; i < n && i < ZTS_ATTR_COLUMNS && counts[i].traces > 0; i++)
+		add_attr(c, &v->arena, &counts[i]);
 	c->names[c->n++] = method;
-	free(counts);
-	return r;
+	pm_arena_free(&v->arena, counts);
 }

@@ -13,7 +13,7 @@
 
 static int add_span(struct zts_spans *spans, const struct zts_span *span)
 {
-	if (pm_list_room(&spans->items, spans->n, &spans->room, sizeof(*span)) < 0)
+	if (pm_list_room_in(spans->arena, &spans->items, spans->n, &spans->room, sizeof(*span)) < 0)
 		return -ENOMEM;
 	spans->items[spans->n++] = *span;
 	return 0;

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_META_H
 #define PROFMOUNT_FORMATS_ZTS_META_H
 
-#include "profmount/bytes.h"
+#include "formats/common/arena.h"
 
 enum zts_flag {
 	ZTS_FLAG_ERROR = 0x08,
@@ -42,6 +42,7 @@ struct zts_span {
 struct zts_spans {
 	struct zts_span *items;
 	size_t n, room;
+	struct pm_arena *arena; /* has the items; NULL: the caller frees them */
 };
 
 /*

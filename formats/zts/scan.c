@@ -19,6 +19,7 @@ struct scan_job {
 	struct zts_adders *sums;
 	struct zts_scan *scan;
 	struct zts_scan_piece *pieces;
+	size_t n_pieces;
 };
 
 static int by_place(const void *a, const void *b)
@@ -62,8 +63,17 @@ static int scan_piece(void *context, size_t i)
 	return r < 0 ? r : pm_sort(piece->found, piece->n, sizeof(*piece->found), by_place);
 }
 
+static void free_pieces(void *scan_job)
+{
+	const struct scan_job *job = scan_job;
+	for (size_t i = 0; i < job->n_pieces; i++) {
+		pm_arena_done(&job->pieces[i].arena);
+		pm_arena_done(&job->pieces[i].texts);
+	}
+}
+
 /* Takes over the attributes of a piece; `numbers` maps ids in the index to the numbers of names. */
-static int join_attrs(struct scan_job *job, struct zts_scan_piece *p, struct pm_map *numbers)
+static void join_attrs(const struct scan_job *job, struct zts_scan_piece *p, struct pm_map *numbers)
 {
 	struct zts_scan *scan = job->scan;
 	for (size_t i = 0; i < p->n_attrs; i++) {
@@ -72,126 +82,58 @@ static int join_attrs(struct scan_job *job, struct zts_scan_piece *p, struct pm_
 		uint32_t other, *number = &other;
 		if (met->key.len == ZTS_KEPT_REF)
 			number = pm_map_put(numbers, met->key.u, PM_NONE, &fresh);
-		if (!number ||
-			(fresh &&
-				zts_attr_number(job->names, &met->key, &job->store->texts, number) <
-					0))
-			return -ENOMEM;
+		if (fresh)
+			*number = zts_attr_number(job->names, &met->key, &job->store->texts);
 		scan->attrs[scan->n_attrs] = met->value;
 		scan->attrs[scan->n_attrs++].name = *number;
 	}
-	scan->texts[scan->n_texts++] = p->texts;
-	p->texts = (struct pm_arena){.block = NULL};
-	free(p->attrs);
-	p->attrs = NULL;
-	return 0;
 }
 
-static int join_all_attrs(struct scan_job *job, size_t n_pieces)
+/* Concatenates the results of the pieces, and frees them, but for texts. */
+static void join_pieces(struct pm_arena *a, const struct scan_job *job)
 {
 	struct zts_scan *scan = job->scan;
-	struct pm_map numbers = {.n = 0};
-	size_t n = 0;
-	int r = 0;
-	for (size_t i = 0; i < n_pieces; i++)
-		n += job->pieces[i].n_attrs;
-	scan->attr_room = n + 1;
-	scan->attrs = malloc(scan->attr_room * sizeof(*scan->attrs));
-	scan->texts = calloc(n_pieces + 1, sizeof(*scan->texts));
-	if (!scan->attrs || !scan->texts || n >= PM_LIMIT_ITEMS)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_pieces && r == 0; i++)
-		r = join_attrs(job, &job->pieces[i], &numbers);
-	pm_map_done(&numbers);
-	return r;
-}
-
-/* Concatenates the results of the pieces. */
-static int join_pieces(struct scan_job *job, size_t n_pieces)
-{
-	struct zts_scan *scan = job->scan;
-	size_t n = 0, n_formless = 0;
-	uint32_t n_attrs = 0;
-	for (size_t i = 0; i < n_pieces; i++) {
+	struct pm_map numbers = {.arena = a};
+	size_t n = 0, n_formless = 0, n_attrs = 0;
+	for (size_t i = 0; i < job->n_pieces; i++) {
 		struct zts_scan_piece *p = &job->pieces[i];
 		for (size_t k = 0; k < p->n; k++)
-			p->found[k].attr += n_attrs;
-		n_attrs += (uint32_t)p->n_attrs;
+			p->found[k].attr += (uint32_t)n_attrs;
 		n += p->n;
 		n_formless += p->n_formless;
+		n_attrs += p->n_attrs;
 	}
-	scan->found = malloc(n * sizeof(*scan->found) + 1);
-	scan->formless = malloc(n_formless * sizeof(*scan->formless) + 1);
-	if (!scan->found || !scan->formless)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_pieces; i++) {
+	scan->attr_room = n_attrs + 1;
+	scan->found = pm_arena_realloc(a, NULL, n * sizeof(*scan->found) + 1);
+	scan->formless = pm_arena_array(a, n_formless + 1, sizeof(*scan->formless));
+	scan->attrs = pm_arena_realloc(a, NULL, scan->attr_room * sizeof(*scan->attrs));
+	pm_build_check(a, n_attrs >= PM_LIMIT_ITEMS ? -ENOMEM : 0);
+	for (size_t i = 0; i < job->n_pieces; i++) {
 		struct zts_scan_piece *p = &job->pieces[i];
-		if (p->n)
-			memcpy(scan->found + scan->n, p->found, p->n * sizeof(*p->found));
-		if (p->n_formless)
-			memcpy(scan->formless + scan->n_formless, p->formless,
-				p->n_formless * sizeof(*p->formless));
-		scan->n += p->n;
-		scan->n_formless += p->n_formless;
-		p->n_formless = 0;
+		for (size_t k = 0; k < p->n; k++)
+			scan->found[scan->n++] = p->found[k];
+		for (size_t k = 0; k < p->n_formless; k++)
+			scan->formless[scan->n_formless++] = p->formless[k];
+		join_attrs(job, p, &numbers);
+		pm_arena_done(&p->arena);
 	}
-	return join_all_attrs(job, n_pieces);
+	pm_map_done(&numbers);
 }
 
-static void free_pieces(struct zts_scan_piece *pieces, size_t n)
-{
-	for (size_t i = 0; pieces && i < n; i++) {
-		for (size_t k = 0; k < pieces[i].n_formless; k++)
-			free(pieces[i].formless[k].why);
-		free(pieces[i].found);
-		free(pieces[i].formless);
-		free(pieces[i].attrs);
-		pm_arena_done(&pieces[i].texts);
-	}
-	free(pieces);
-}
-
-int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_adders *sums, struct zts_scan *ret, struct pm_error *err)
+void zts_scan_store(struct pm_arena *a, const struct zts_store *store, struct zts_attr_names *names,
+	struct zts_adders *sums, struct zts_scan *ret)
 {
 	uint32_t n = store->chunks.n;
-	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
-	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
-	struct scan_job job = {
-		store, names, sums, ret, calloc(n_pieces + 1, sizeof(struct zts_scan_piece))};
-	int r = ret->status && job.pieces ? pm_crew_each(n_pieces, scan_piece, &job) : -ENOMEM;
-	if (r == 0)
-		r = join_pieces(&job, n_pieces);
-	free_pieces(job.pieces, n_pieces);
-	for (uint32_t i = 0; r == 0 && i < n; i++)
+	struct scan_job *job = pm_arena_alloc(a, sizeof(*job));
+	*ret = (struct zts_scan){.status = pm_arena_alloc(a, (size_t)n + 1)};
+	*job = (struct scan_job){store, names, sums, ret, NULL, ((size_t)n + PIECE - 1) / PIECE};
+	job->pieces = pm_arena_array(a, job->n_pieces + 1, sizeof(*job->pieces));
+	pm_arena_owns(a, free_pieces, job);
+	pm_build_check(a, pm_crew_each(job->n_pieces, scan_piece, job));
+	join_pieces(a, job);
+	for (uint32_t i = 0; i < n; i++)
 		if (ret->status[i] == ZTS_OK)
 			ret->payload_bytes += store->chunks.chunks[i].bytes;
-	if (r < 0) {
-		zts_scan_done(ret);
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory to read chunks");
-	}
-	return 0;
-}
-
-void zts_scan_forget_found(struct zts_scan *scan)
-{
-	free(scan->found);
-	scan->found = NULL;
-	scan->n = 0;
-}
-
-void zts_scan_done(struct zts_scan *scan)
-{
-	for (size_t i = 0; i < scan->n_formless; i++)
-		free(scan->formless[i].why);
-	for (size_t i = 0; i < scan->n_texts; i++)
-		pm_arena_done(&scan->texts[i]);
-	zts_scan_forget_found(scan);
-	free(scan->attrs);
-	free(scan->texts);
-	free(scan->formless);
-	free(scan->status);
-	*scan = (struct zts_scan){.n = 0};
 }
 
 struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset)

@@ -49,21 +49,18 @@ void zts_kept_text(const struct zts_kept *kept, const struct zts_texts *t, struc
 /* Stores a text, in `arena` if it is long. False if out of memory. */
 bool zts_kept_of_text(struct pm_bytes text, struct pm_arena *arena, struct zts_kept *ret);
 
-/* Names of attributes in all stores: equal ones have one number. */
+/* Names of attributes in all stores: equal ones have one number. In an arena. */
 struct zts_attr_names {
 	struct pm_strtab texts;
-	struct pm_arena arena;
 	struct pm_text scratch;
 };
 
 /* Maximum number of different names that are counted; the frequent ones occur early. */
 enum { ZTS_MOST_NAMES = 1 << 16 };
 
-/* `*ret` = the number of a name, PM_NONE beyond ZTS_MOST_NAMES. 0 or -ENOMEM. */
-int zts_attr_number(struct zts_attr_names *names, const struct zts_kept *key,
-	const struct zts_texts *t, uint32_t *ret);
-
-void zts_attr_names_done(struct zts_attr_names *names);
+/* The number of a name, PM_NONE beyond ZTS_MOST_NAMES. A build of the arena. */
+uint32_t zts_attr_number(
+	struct zts_attr_names *names, const struct zts_kept *key, const struct zts_texts *t);
 
 /* A record with a timestamp. */
 struct zts_found {
@@ -102,20 +99,14 @@ struct zts_scan {
 	uint64_t payload_bytes; /* of sound chunks */
 	struct zts_kept *attrs; /* of the records, in order of appearance */
 	size_t n_attrs, attr_room;
-	struct pm_arena *texts; /* of attributes, one for each piece of chunks */
-	size_t n_texts;
 };
 
 /*
  * Reads all chunks, on all cores; the store's text index has been read. Attribute names get numbers
- * in `names`. Adds up traces in `sums`, unless it is NULL. Fails only if out of memory.
+ * in `names`. Adds up traces in `sums`, unless it is NULL. A build of the arena that `ret` is in.
  */
-int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_adders *sums, struct zts_scan *ret, struct pm_error *err);
-void zts_scan_done(struct zts_scan *scan);
-
-/* Frees the records but not their attributes: there are many, and only the survey needs them. */
-void zts_scan_forget_found(struct zts_scan *scan);
+void zts_scan_store(struct pm_arena *a, const struct zts_store *store, struct zts_attr_names *names,
+	struct zts_adders *sums, struct zts_scan *ret);
 
 /* The record that begins there, or NULL. */
 struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset);
@@ -130,7 +121,8 @@ struct zts_scan_piece {
 	size_t n_formless, formless_room;
 	struct zts_met *attrs; /* of `found`, each one's attributes adjacent */
 	size_t n_attrs, attr_room;
-	struct pm_arena texts;
+	struct pm_arena arena; /* what is above */
+	struct pm_arena texts; /* of attributes */
 };
 
 struct zts_scan_source {

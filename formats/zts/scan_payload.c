@@ -156,7 +156,8 @@ static int keep_attrs(struct scanner *s, const struct zts_open_record *r, struct
 	found->attr = (uint32_t)p->n_attrs;
 	found->n_attrs = (uint8_t)(s->reader.attrs - r->attrs);
 	for (size_t i = r->attrs; i < s->reader.attrs; i++) {
-		if (pm_list_room(&p->attrs, p->n_attrs, &p->attr_room, sizeof(*p->attrs)) < 0)
+		if (pm_list_room_in(
+			    &p->arena, &p->attrs, p->n_attrs, &p->attr_room, sizeof(*p->attrs)) < 0)
 			return -ENOMEM;
 		p->attrs[p->n_attrs++] = s->attrs[i];
 	}
@@ -179,7 +180,7 @@ static int end_record(struct scanner *s, const struct zts_record_event *e)
 	struct zts_scan_piece *p = s->piece;
 	if (!zts_is_given(n, ZTS_TIMESTAMP))
 		return 0;
-	if (pm_list_room(&p->found, p->n, &p->room, sizeof(*p->found)) < 0)
+	if (pm_list_room_in(&p->arena, &p->found, p->n, &p->room, sizeof(*p->found)) < 0)
 		return -ENOMEM;
 	struct zts_found *found = &p->found[p->n];
 	*found = (struct zts_found){.chunk = s->chunk,
@@ -262,11 +263,10 @@ int zts_scan_payload(struct zts_scan_piece *piece, const struct zts_scan_source 
 		r = zts_payload_check(payload, &err);
 	if (pm_is_passing(r) || r == 0)
 		return r;
-	if (pm_list_room(&piece->formless, piece->n_formless, &piece->formless_room,
-		    sizeof(*piece->formless)) < 0)
-		return -ENOMEM;
-	char *why = strdup(err.text);
-	if (!why)
+	char *why = pm_arena_printf(&piece->texts, "%s", err.text);
+	if (!why ||
+		pm_list_room_in(&piece->arena, &piece->formless, piece->n_formless,
+			&piece->formless_room, sizeof(*piece->formless)) < 0)
 		return -ENOMEM;
 	piece->formless[piece->n_formless++] = (struct zts_formless){chunk, why};
 	return 0;

@@ -32,6 +32,9 @@ struct surveyor {
 	const struct zts_span **index; /* records of the indexes, parts of a trace together */
 	struct missing *missing;       /* to be found elsewhere */
 	size_t n_missing, missing_room;
+	struct pm_arena *scratch;
+	struct zts_tree tree; /* of the trace at hand */
+	struct pm_error *err;
 	uint64_t effort; /* bytes of payload that chunked traces may still take to assemble */
 };
 
@@ -43,26 +46,21 @@ struct surveyor {
 
 /* ---- what both kinds of traces need ---- */
 
-/* Adds a part of a trace to the survey. 0 or -ENOMEM. */
-static int add_part(struct surveyor *s, const struct zts_span *span)
+static void add_part(const struct surveyor *s, const struct zts_span *span)
 {
 	struct zts_survey *v = s->v;
-	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
-		return -ENOMEM;
+	pm_list_grow(&v->arena, &v->parts, v->n_parts, &v->part_room, sizeof(*v->parts));
 	v->parts[v->n_parts++] = (struct zts_part){.store = span->store,
 		.chunk = zts_chunk_find(&s->stores->items[span->store].chunks, span->data_offset),
 		.data_offset = span->data_offset,
 		.start_offset = span->start_offset};
-	return 0;
 }
 
-static int add_trace(struct zts_survey *v, const struct zts_trace *t)
+static void add_trace(struct zts_survey *v, const struct zts_trace *t)
 {
-	if (v->n >= PM_LIMIT_ITEMS ||
-		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
-		return -ENOMEM;
+	pm_build_check(&v->arena, v->n >= PM_LIMIT_ITEMS ? -ENOMEM : 0);
+	pm_list_grow(&v->arena, &v->traces, v->n, &v->room, sizeof(*v->traces));
 	v->traces[v->n++] = *t;
-	return 0;
 }
 
 /* In ns; PM_NO_TIME: not known. */
@@ -87,18 +85,6 @@ static int by_trace(const void *a, const void *b)
 		?: zts_order(x->data_offset, y->data_offset)
 		?: zts_order(x->start_offset, y->start_offset)
 		?: zts_order(x->timestamp_ns, y->timestamp_ns);
-}
-
-/* The records, with the parts of a trace adjacent; NULL if out of memory. */
-static const struct zts_span **sort_index(const struct zts_spans *spans)
-{
-	const struct zts_span **sorted = malloc(spans->n * sizeof(struct zts_span *) + 1);
-	for (size_t i = 0; sorted && i < spans->n; i++)
-		sorted[i] = &spans->items[i];
-	if (!sorted || pm_sort(sorted, spans->n, sizeof(struct zts_span *), by_trace) == 0)
-		return sorted;
-	free(sorted);
-	return NULL;
 }
 
 /* True if `next` continues the trace of the records before it, of which `last` is the latest. */
@@ -144,53 +130,52 @@ static bool can_afford(struct surveyor *s, const struct zts_trace *t)
 	return true;
 }
 
+/* Reads a trace into s->tree. False if that fails. */
+static bool read_trace(struct surveyor *s, const struct zts_trace *t)
+{
+	const struct zts_parts parts = {.items = s->v->parts + t->part, .n = t->n_parts};
+	int r = zts_tree_read(s->stores, &parts, &s->tree, NULL);
+	pm_build_check(s->scratch, pm_is_passing(r) ? r : 0);
+	return r == 0;
+}
+
 /* Attributes of a trace's own call, which may be in any of its parts. */
-static int keep_attrs(struct surveyor *s, struct zts_trace *t, const struct zts_tree *tree)
+static void keep_attrs(const struct surveyor *s, struct zts_trace *t)
 {
 	struct zts_survey *v = s->v;
 	struct zts_scan *scan = &v->scans[t->store];
-	const struct zts_call *root = &tree->calls[0];
+	const struct zts_call *root = &s->tree.calls[0];
 	if (scan->n_attrs >= PM_LIMIT_ITEMS - ZTS_KEPT_MOST)
-		return 0;
+		return;
 	t->attr = (uint32_t)scan->n_attrs;
 	t->n_attrs = 0;
 	for (uint32_t i = 0; i < root->n_attrs && i < ZTS_KEPT_MOST; i++) {
-		const struct zts_attr *attr = &tree->attrs[root->attr + i];
+		const struct zts_attr *attr = &s->tree.attrs[root->attr + i];
 		struct zts_kept key, value;
-		if (!zts_kept_of_text(attr->key, &v->attr_names.arena, &key) ||
-			!zts_kept_of_text(attr->value, &v->attr_names.arena, &value) ||
-			zts_attr_number(&v->attr_names, &key, NULL, &value.name) < 0 ||
-			pm_list_room(&scan->attrs, scan->n_attrs, &scan->attr_room,
-				sizeof(*scan->attrs)) < 0)
-			return -ENOMEM;
+		zts_kept_of_text(attr->key, &v->arena, &key);
+		zts_kept_of_text(attr->value, &v->arena, &value);
+		value.name = zts_attr_number(&v->attr_names, &key, NULL);
+		pm_list_grow(&v->arena, &scan->attrs, scan->n_attrs, &scan->attr_room,
+			sizeof(*scan->attrs));
 		scan->attrs[scan->n_attrs++] = value;
 		t->n_attrs++;
 	}
-	return 0;
 }
 
 /* Reads a trace in several parts, whose payloads are there; it is lost if that fails. */
-static int assemble(struct surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
+static void assemble(struct surveyor *s, struct zts_trace *t, bool old)
 {
 	struct zts_survey *v = s->v;
-	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
-	struct zts_tree tree = {.n = 0};
-	if (!can_afford(s, t)) {
-		t->lost = true;
-		return 0;
-	}
-	int r = zts_tree_read(s->stores, &parts, &tree, NULL);
-	if (pm_is_passing(r))
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
-	t->lost = r < 0;
-	if (r < 0)
-		return 0;
+	const struct zts_tree *tree = &s->tree;
 	int64_t duration_ns;
-	bool ended = zts_call_duration(&tree.calls[0], &duration_ns);
+	t->lost = !can_afford(s, t) || !read_trace(s, t);
+	if (t->lost)
+		return;
+	bool ended = zts_call_duration(&tree->calls[0], &duration_ns);
 	if (old)
 		t->duration_ns = ended && duration_ns >= 0 ? (uint64_t)duration_ns : PM_NO_TIME;
-	for (uint32_t i = 0; i < tree.n; i++) {
-		const struct zts_call *c = &tree.calls[i];
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *c = &tree->calls[i];
 		t->has_exception |= (c->has & ZTS_HAS_EXCEPTION) != 0;
 		struct zts_found *f = i > 0 && (c->has & ZTS_HAS_TIMESTAMP)
 			? zts_scan_find(&v->scans[c->store], c->chunk, c->start_offset)
@@ -198,9 +183,7 @@ static int assemble(struct surveyor *s, struct zts_trace *t, bool old, struct pm
 		if (f)
 			f->inner = true;
 	}
-	r = keep_attrs(s, t, &tree);
-	zts_tree_done(&tree);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
+	keep_attrs(s, t);
 }
 
 /* The latest time in a trace, its beginning if there is no other. */
@@ -221,26 +204,17 @@ static uint64_t latest_time(const struct zts_trace *t, const struct zts_tree *tr
 }
 
 /* From the latest trace on, which the run mostly ends with: there may be too many to read all. */
-static int find_end(struct surveyor *s, struct pm_error *err)
+static void find_end(struct surveyor *s)
 {
 	struct zts_survey *v = s->v;
-	struct zts_tree tree = {.n = 0};
 	for (uint32_t i = v->n; i-- > 0;) {
 		const struct zts_trace *t = &v->traces[i];
-		const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
 		if (t->duration_ns != PM_NO_TIME || t->lost || !can_afford(s, t))
 			continue;
-		int r = pm_work_cancelled() ? PM_CANCELLED
-					    : zts_tree_read(s->stores, &parts, &tree, NULL);
-		if (pm_is_passing(r)) {
-			zts_tree_done(&tree);
-			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
-		}
-		uint64_t end = r < 0 ? 0 : latest_time(t, &tree);
+		pm_build_proceed(&v->arena);
+		uint64_t end = read_trace(s, t) ? latest_time(t, &s->tree) : 0;
 		v->end_ns = end > v->end_ns ? end : v->end_ns;
 	}
-	zts_tree_done(&tree);
-	return 0;
 }
 
 /* What the payload of a trace tells besides the index. */
@@ -254,20 +228,17 @@ static void take_payload(struct zts_trace *t, const struct zts_found *f)
 }
 
 /* Remembers a trace without a payload at its place, which is the next one of the survey. */
-static int miss(struct surveyor *s, const struct zts_span *span, uint32_t n_parts)
+static void miss(struct surveyor *s, const struct zts_span *span, uint32_t n_parts)
 {
 	uint64_t tstop = n_parts == 1 ? span->tstop : PM_NO_TIME;
 	if (span->tstart == PM_NO_TIME || (n_parts == 1 && tstop == PM_NO_TIME))
-		return 0; /* too little to be recognised by */
-	if (pm_list_room(&s->missing, s->n_missing, &s->missing_room, sizeof(*s->missing)) < 0)
-		return -ENOMEM;
+		return; /* too little to be recognised by */
+	pm_list_grow(s->scratch, &s->missing, s->n_missing, &s->missing_room, sizeof(*s->missing));
 	s->missing[s->n_missing++] = (struct missing){span, tstop, s->v->n};
-	return 0;
 }
 
 /* Completes a trace of the index with information from its payload. */
-static int look_up(
-	struct surveyor *s, struct zts_trace *t, const struct zts_span *first, struct pm_error *err)
+static void look_up(struct surveyor *s, struct zts_trace *t, const struct zts_span *first)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_part *parts = &v->parts[t->part];
@@ -275,8 +246,10 @@ static int look_up(
 	for (uint32_t i = 0; i < t->n_parts; i++)
 		t->lost |= !is_sound(v, &parts[i]);
 	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
+	if (!f && !first->old)
+		miss(s, first, t->n_parts);
 	if (!f)
-		return first->old ? 0 : miss(s, first, t->n_parts);
+		return;
 	f->claimed = true;
 	if (first->old) {
 		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
@@ -286,10 +259,10 @@ static int look_up(
 	if (t->n_parts == 1 && !t->lost) {
 		t->added = f->added;
 		t->adder = f->adder;
+	} else if (!t->lost) {
+		assemble(s, t, first->old);
 	}
-	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
 	f->shown = !t->lost;
-	return r;
 }
 
 /*
@@ -303,8 +276,7 @@ static uint64_t recorded_duration(const struct zts_span *last)
 }
 
 /* The trace whose records are index[0 … n). */
-static int take_trace(
-	struct surveyor *s, const struct zts_span **index, size_t n, struct pm_error *err)
+static void take_trace(struct surveyor *s, const struct zts_span **index, size_t n)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_span *first = index[0], *last = index[n - 1];
@@ -323,19 +295,17 @@ static int take_trace(
 		.has_origin = first->old,
 		.has_trace_id = true};
 	memcpy(t.origin, first->origin, sizeof(t.origin));
-	int r = 0;
-	for (size_t i = 0; i < n && r == 0; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct zts_span *span = index[i];
 		bool again = i > 0 && span->store == index[i - 1]->store &&
 			span->data_offset == index[i - 1]->data_offset;
 		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
 		if (!again)
-			r = add_part(s, span);
+			add_part(s, span);
 	}
 	t.n_parts = (uint32_t)(v->n_parts - t.part);
-	if (r == 0)
-		r = look_up(s, &t, first, err);
-	return r < 0 ? r : add_trace(v, &t);
+	look_up(s, &t, first);
+	add_trace(v, &t);
 }
 
 /* The end of the records of the trace whose first record is index[from]. */
@@ -348,27 +318,18 @@ static size_t trace_end(const struct surveyor *s, size_t from)
 }
 
 /* Sorts the records of the indexes, parts of a trace together. */
-static int sort_all(struct surveyor *s)
+static void sort_index(struct surveyor *s)
 {
 	struct zts_spans *spans = &s->v->spans;
-	if (zts_spans_unite(spans) < 0)
-		return -ENOMEM;
-	s->index = sort_index(spans);
-	for (size_t from = 0, to; s->index && from < spans->n; from = to) {
+	pm_build_check(s->scratch, zts_spans_unite(spans));
+	s->index = pm_arena_array(s->scratch, spans->n + 1, sizeof(*s->index));
+	for (size_t i = 0; i < spans->n; i++)
+		s->index[i] = &spans->items[i];
+	pm_build_check(s->scratch, pm_sort(s->index, spans->n, sizeof(*s->index), by_trace));
+	for (size_t from = 0, to; from < spans->n; from = to) {
 		to = trace_end(s, from);
 		spans->items[s->index[from] - spans->items].alone = to - from == 1;
 	}
-	return s->index ? 0 : -ENOMEM;
-}
-
-static int take_index(struct surveyor *s, struct pm_error *err)
-{
-	int r = 0;
-	for (size_t from = 0, to; from < s->v->spans.n && r == 0; from = to) {
-		to = trace_end(s, from);
-		r = take_trace(s, s->index + from, to - from, err);
-	}
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
 }
 
 /*
@@ -434,49 +395,46 @@ static bool move_parts(
 	return all;
 }
 
-static int join(
-	struct surveyor *s, struct missing *missing, struct zts_found *f, struct pm_error *err)
+static void join(struct surveyor *s, const struct missing *missing, struct zts_found *f)
 {
 	struct zts_trace *t = &s->v->traces[missing->trace];
 	struct zts_part *part = &s->v->parts[t->part];
 	if (t->n_parts > 1 && !move_parts(s, t, f))
-		return 0;
+		return;
 	part->chunk = f->chunk;
 	part->data_offset = s->stores->items[t->store].chunks.chunks[f->chunk].offset;
 	part->start_offset = f->start_offset;
 	t->moved = f->claimed = true;
 	t->lost = f->records > PM_LIMIT_TRACE_CALLS;
 	take_payload(t, f);
-	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, false, err) : 0;
+	if (t->n_parts > 1 && !t->lost)
+		assemble(s, t, false);
 	f->shown = !t->lost;
-	return r;
 }
 
-static int find_moved(struct surveyor *s, struct pm_error *err)
+static void find_moved(struct surveyor *s)
 {
-	int r = 0;
 	if (s->n_missing == 0)
-		return 0;
-	if (pm_sort(s->missing, s->n_missing, sizeof(*s->missing), by_payload) < 0)
-		return pm_error_plain(err, -ENOMEM);
+		return;
+	pm_build_check(
+		s->scratch, pm_sort(s->missing, s->n_missing, sizeof(*s->missing), by_payload));
 	for (uint32_t store = 0; store < s->v->n_stores; store++) {
 		struct zts_scan *scan = &s->v->scans[store];
-		for (size_t i = 0; i < scan->n && r == 0; i++) {
+		for (size_t i = 0; i < scan->n; i++) {
 			struct zts_found *f = &scan->found[i];
-			if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				return pm_error_plain(err, PM_CANCELLED);
-			struct missing *missing =
+			if (i % BETWEEN_QUESTIONS == 0)
+				pm_build_proceed(s->scratch);
+			const struct missing *missing =
 				f->claimed || !(f->has & ZTS_HAS_TSTART) ? NULL : find(s, store, f);
 			if (missing && !s->v->traces[missing->trace].moved)
-				r = join(s, missing, f, err);
+				join(s, missing, f);
 		}
 	}
-	return r;
 }
 
 /* ---- traces that no index names ---- */
 
-static int take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
+static void take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
@@ -514,11 +472,10 @@ static int take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
 		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
 	t.n_attrs = t.lost ? 0 : t.n_attrs;
 	f->shown = !t.lost;
-	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
-		return -ENOMEM;
+	pm_list_grow(&v->arena, &v->spans.items, v->spans.n, &v->spans.room, sizeof(span));
 	v->spans.items[v->spans.n++] = span;
-	int r = add_part(s, &span);
-	return r < 0 ? r : add_trace(v, &t);
+	add_part(s, &span);
+	add_trace(v, &t);
 }
 
 /* First-generation stores have no nested traces: such records are plain calls. */
@@ -527,19 +484,15 @@ static bool is_trace(const struct zts_found *f)
 	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
 }
 
-static int take_unclaimed(struct surveyor *s, struct pm_error *err)
+static void take_unclaimed(struct surveyor *s)
 {
 	for (uint32_t store = 0; store < s->v->n_stores; store++) {
 		struct zts_scan *scan = &s->v->scans[store];
 		for (size_t i = 0; i < scan->n; i++)
-			if (!scan->found[i].claimed && is_trace(&scan->found[i]) &&
-				take_found(s, store, &scan->found[i]) < 0)
-				return pm_error_set(
-					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+			if (!scan->found[i].claimed && is_trace(&scan->found[i]))
+				take_found(s, store, &scan->found[i]);
 	}
-	if (zts_spans_unite(&s->v->spans) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	return 0;
+	pm_build_check(s->scratch, zts_spans_unite(&s->v->spans));
 }
 
 /*
@@ -559,170 +512,22 @@ static uint64_t find_method_key(const struct zts_texts *texts)
 	return 0;
 }
 
-static int read_file(struct zts_survey *v, struct zts_stores *stores, uint32_t store,
-	const struct zts_file *file, uint64_t method_key)
-{
-	bool whole = true;
-	int r = 0;
-	if (!pm_bytes_fetch(file->data))
-		return -ENOMEM;
-	if (file->kind == ZTS_FILE_META)
-		r = zts_meta_carve(&v->spans, file->data, store, method_key, &whole);
-	if (file->kind == ZTS_FILE_META_OLD)
-		r = zts_meta_read_old(&v->spans, file->data, store, &whole);
-	if (!whole) {
-		struct pm_arena names = {0};
-		const char *path = zts_store_path(&stores->items[store], &names, file->name);
-		if (!path)
-			r = -ENOMEM;
-		else
-			pm_damage_add(&v->damage, path, 0, PM_NO_OFFSET,
-				file->kind == ZTS_FILE_META
-					? "records share their bytes: not all of them are read"
-					: "is no qmeta.idx, or shorter than it says");
-		pm_arena_done(&names);
-	}
-	return r;
-}
-
-/*
- * Appends the index records of a store as stored, neither sorted nor merged. Invalid index files
- * are reported as damage of the survey. 0, -ENOMEM, or -EIO if the files have changed. Reads all of
- * meta.db.*.
- */
-static int read_index_files(struct zts_survey *v, struct zts_stores *stores, uint32_t store,
-	const struct zts_texts *texts)
-{
-	const struct zts_store *st = &stores->items[store];
-	uint64_t method_key = find_method_key(texts);
-	int r = 0;
-	for (size_t i = 0; i < st->n_files && r == 0; i++) {
-		const struct zts_file *file = &st->files[i];
-		if (file->kind != ZTS_FILE_META && file->kind != ZTS_FILE_META_OLD)
-			continue;
-		r = read_file(v, stores, store, file, method_key);
-		if (r == 0 && !zts_file_same(st, file))
-			r = -EIO;
-	}
-	return r == 0 && v->damage.no_memory ? -ENOMEM : r;
-}
-
-/* ==== the survey ==== */
-
-static int read_index(struct surveyor *s, uint32_t store, struct pm_error *err)
-{
-	struct zts_store *st = &s->stores->items[store];
-	const struct zts_chunks *chunks;
-	const struct zts_texts *texts;
-	int r = zts_store_chunks(st, &chunks, err);
-	if (r == 0)
-		r = zts_store_texts(st, &texts, err);
-	if (r < 0)
-		return r;
-	r = read_index_files(s->v, s->stores, store, texts);
-	if (r == -EIO)
-		return pm_error_set(err, r, st->place, PM_NO_OFFSET,
-			"the metadata index has changed since it was mounted");
-	if (r < 0)
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the index");
-	return 0;
-}
-
-/* The indexes first: they say which traces the scans of the chunks should expect. */
-static int read_stores(struct surveyor *s, struct pm_error *err)
+static void read_file(
+	struct surveyor *s, uint32_t store, const struct zts_file *file, uint64_t method_key)
 {
 	struct zts_survey *v = s->v;
-	int r = 0;
-	for (uint32_t i = 0; i < s->stores->n && r == 0; i++)
-		r = read_index(s, i, err);
-	if (r == 0 && sort_all(s) < 0)
-		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the index");
-	if (s->sums)
-		s->sums->index = &v->spans;
-	for (uint32_t i = 0; i < s->stores->n && r == 0; i++) {
-		r = zts_scan_store(
-			&s->stores->items[i], &v->attr_names, s->sums, &v->scans[i], err);
-		s->effort += v->scans[i].payload_bytes * 16;
-	}
-	return r;
-}
-
-/* Marks what is contained in a trace that is shown. Outer records come before inner ones. */
-static void mark_inner(struct zts_survey *v)
-{
-	for (uint32_t store = 0; store < v->n_stores; store++) {
-		struct zts_scan *scan = &v->scans[store];
-		for (size_t i = 0; i < scan->n; i++) {
-			struct zts_found *f = &scan->found[i];
-			const struct zts_found *outer = f->outer == f->start_offset
-				? NULL
-				: zts_scan_find(scan, f->chunk, f->outer);
-			f->inner |= outer && (outer->shown || outer->inner);
-		}
-	}
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct zts_part *p = &v->parts[v->traces[i].part];
-		struct zts_found *f = v->traces[i].lost
-			? NULL
-			: zts_scan_find(&v->scans[p->store], p->chunk, p->start_offset);
-		v->traces[i].inner = f && (f->inner || f->counted);
-		if (f)
-			f->counted = true;
-	}
-}
-
-static int survey(struct surveyor *s, struct pm_error *err)
-{
-	struct zts_survey *v = s->v;
-	int r = read_stores(s, err);
-	if (r == 0)
-		r = take_index(s, err);
-	if (r == 0)
-		r = find_moved(s, err);
-	if (r == 0)
-		r = take_unclaimed(s, err);
-	if (r < 0)
-		return r;
-	mark_inner(v);
-	for (uint32_t i = 0; i < v->n_stores; i++)
-		zts_scan_forget_found(&v->scans[i]);
-	r = zts_survey_order(v, err);
-	if (r == 0)
-		r = find_end(s, err);
-	if (r == 0 && zts_columns_choose(v) < 0)
-		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for attributes");
-	return r;
-}
-
-int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
-	struct pm_error *err)
-{
-	struct surveyor s = {.v = v, .stores = stores, .sums = sums, .effort = PM_LIMIT_PAYLOAD};
-	*v = (struct zts_survey){.n_stores = stores->n, .damage = PM_DAMAGE_LIST_INIT};
-	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
-	int r = v->scans ? survey(&s, err) : pm_error_plain(err, -ENOMEM);
-	free(s.index);
-	free(s.missing);
-	if (r < 0)
-		zts_survey_done(v);
-	return r;
-}
-
-void zts_survey_done(struct zts_survey *v)
-{
-	for (uint32_t i = 0; v->scans && i < v->n_stores; i++)
-		zts_scan_done(&v->scans[i]);
-	free(v->scans);
-	free(v->spans.items);
-	free(v->traces);
-	free(v->parts);
-	free(v->by_store);
-	free(v->first_of);
-	free(v->slow);
-	free(v->failed);
-	zts_attr_names_done(&v->attr_names);
-	pm_damage_done(&v->damage);
-	*v = (struct zts_survey){.n = 0};
+	bool whole = true, is_old = file->kind == ZTS_FILE_META_OLD;
+	pm_build_check(s->scratch, pm_bytes_fetch(file->data) ? 0 : -ENOMEM);
+	pm_build_check(s->scratch,
+		is_old ? zts_meta_read_old(&v->spans, file->data, store, &whole)
+		       : zts_meta_carve(&v->spans, file->data, store, method_key, &whole));
+	if (!whole)
+		pm_damage_add(&v->damage,
+			zts_store_path(&s->stores->items[store], s->scratch, file->name), 0,
+			PM_NO_OFFSET,
+			is_old ? "is no qmeta.idx, or shorter than it says"
+			       : "records share their bytes: not all of them are read");
+	pm_build_check(s->scratch, v->damage.no_memory ? -ENOMEM : 0);
 }
 
 /*
@@ -783,30 +588,6 @@ static int by_store(const void *a, const void *b, void *context)
 	return zts_order(v->traces[i].store, v->traces[k].store) ?: zts_order(i, k);
 }
 
-static int number_twins(struct zts_survey *v, uint32_t *all)
-{
-	if (pm_sort_with(all, v->n, sizeof(*all), by_name, v) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < v->n; i++) {
-		struct zts_trace *t = &v->traces[all[i]], *before = &v->traces[all[i - 1]];
-		t->twin = compare_names(before, t) == 0 ? before->twin + 1 : 0;
-	}
-	return 0;
-}
-
-static int list_stores(struct zts_survey *v)
-{
-	if (pm_sort_with(v->by_store, v->n, sizeof(*v->by_store), by_store, v) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < v->n; i++) {
-		v->traces[v->by_store[i]].place = i;
-		v->first_of[v->traces[i].store + 1]++;
-	}
-	for (uint32_t s = 0; s < v->n_stores; s++)
-		v->first_of[s + 1] += v->first_of[s];
-	return 0;
-}
-
 int zts_survey_list_slow(
 	const struct zts_survey *v, uint32_t first, uint32_t end, uint32_t *ret, uint32_t *ret_n)
 {
@@ -816,48 +597,38 @@ int zts_survey_list_slow(
 	return pm_sort_with(ret, end - first, sizeof(*ret), by_length, (void *)(uintptr_t)v);
 }
 
-/* Lists the traces in each order; they are in order of time already. 0 or -ENOMEM. */
-static int list_traces(struct zts_survey *v)
+/* Sorts the traces by time, and lists them in the other orders. */
+static void list_traces(struct zts_survey *v)
 {
-	for (uint32_t i = 0; i < v->n; i++)
-		v->by_store[i] = i;
-	int r = number_twins(v, v->by_store);
-	if (r == 0)
-		r = list_stores(v);
-	return r < 0 ? r : zts_survey_list_slow(v, 0, v->n, v->slow, &v->n_slow);
-}
-
-static void list_failed(struct zts_survey *v)
-{
-	for (uint32_t i = 0; i < v->n; i++)
-		if (v->traces[i].error)
-			v->failed[v->n_failed++] = i;
-}
-
-static void measure_time(struct zts_survey *v)
-{
-	v->origin_ns = v->n ? v->traces[0].timestamp_ns : PM_NO_TIME;
-	v->end_ns = v->origin_ns;
+	struct pm_arena *a = &v->arena;
+	size_t n = (size_t)v->n + 1;
+	v->by_store = pm_arena_array(a, n, sizeof(*v->by_store));
+	v->slow = pm_arena_array(a, n, sizeof(*v->slow));
+	v->failed = pm_arena_array(a, n, sizeof(*v->failed));
+	v->first_of = pm_arena_array(a, (size_t)v->n_stores + 1, sizeof(*v->first_of));
+	pm_build_check(a, pm_sort_with(v->traces, v->n, sizeof(*v->traces), by_time, v));
+	v->origin_ns = v->end_ns = v->n ? v->traces[0].timestamp_ns : PM_NO_TIME;
 	for (uint32_t i = 0; i < v->n; i++) {
 		uint64_t end = v->traces[i].timestamp_ns + length_of(&v->traces[i]);
 		v->end_ns = end > v->end_ns ? end : v->end_ns;
+		v->by_store[i] = i;
+		if (v->traces[i].error)
+			v->failed[v->n_failed++] = i;
 	}
-}
-
-int zts_survey_order(struct zts_survey *v, struct pm_error *err)
-{
-	size_t size = ((size_t)v->n + 1) * sizeof(uint32_t);
-	v->by_store = malloc(size);
-	v->slow = malloc(size);
-	v->failed = malloc(size);
-	v->first_of = calloc((size_t)v->n_stores + 1, sizeof(*v->first_of));
-	if (!v->by_store || !v->slow || !v->failed || !v->first_of ||
-		pm_sort_with(v->traces, v->n, sizeof(*v->traces), by_time, v) < 0 ||
-		list_traces(v) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	measure_time(v);
-	list_failed(v);
-	return 0;
+	pm_build_check(a, pm_sort_with(v->by_store, v->n, sizeof(*v->by_store), by_name, v));
+	for (uint32_t i = 1; i < v->n; i++) {
+		struct zts_trace *t = &v->traces[v->by_store[i]];
+		const struct zts_trace *before = &v->traces[v->by_store[i - 1]];
+		t->twin = compare_names(before, t) == 0 ? before->twin + 1 : 0;
+	}
+	pm_build_check(a, pm_sort_with(v->by_store, v->n, sizeof(*v->by_store), by_store, v));
+	for (uint32_t i = 0; i < v->n; i++) {
+		v->traces[v->by_store[i]].place = i;
+		v->first_of[v->traces[i].store + 1]++;
+	}
+	for (uint32_t s = 0; s < v->n_stores; s++)
+		v->first_of[s + 1] += v->first_of[s];
+	pm_build_check(a, zts_survey_list_slow(v, 0, v->n, v->slow, &v->n_slow));
 }
 
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out)
@@ -880,4 +651,113 @@ void zts_trace_name(const struct zts_trace *t, struct pm_text *out)
 	}
 	if (t->twin)
 		pm_text_printf(out, "~%u", t->twin + 1);
+}
+
+/* ==== the survey ==== */
+
+/* Appends the index records of a store as stored, neither sorted nor merged. */
+static void read_index(struct surveyor *s, uint32_t store)
+{
+	struct zts_store *st = &s->stores->items[store];
+	const struct zts_chunks *chunks;
+	const struct zts_texts *texts;
+	pm_build_check(s->scratch, zts_store_chunks(st, &chunks, s->err));
+	pm_build_check(s->scratch, zts_store_texts(st, &texts, s->err));
+	uint64_t method_key = find_method_key(texts);
+	for (size_t i = 0; i < st->n_files; i++) {
+		const struct zts_file *file = &st->files[i];
+		if (file->kind != ZTS_FILE_META && file->kind != ZTS_FILE_META_OLD)
+			continue;
+		read_file(s, store, file, method_key);
+		if (!zts_file_same(st, file))
+			pm_build_fail(s->scratch,
+				pm_error_set(s->err, -EIO, st->place, PM_NO_OFFSET,
+					"the metadata index has changed since it was mounted"));
+	}
+}
+
+/* Marks what is contained in a trace that is shown. Outer records come before inner ones. */
+static void mark_inner(struct zts_survey *v)
+{
+	for (uint32_t store = 0; store < v->n_stores; store++) {
+		struct zts_scan *scan = &v->scans[store];
+		for (size_t i = 0; i < scan->n; i++) {
+			struct zts_found *f = &scan->found[i];
+			const struct zts_found *outer = f->outer == f->start_offset
+				? NULL
+				: zts_scan_find(scan, f->chunk, f->outer);
+			f->inner |= outer && (outer->shown || outer->inner);
+		}
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct zts_part *p = &v->parts[v->traces[i].part];
+		struct zts_found *f = v->traces[i].lost
+			? NULL
+			: zts_scan_find(&v->scans[p->store], p->chunk, p->start_offset);
+		v->traces[i].inner = f && (f->inner || f->counted);
+		if (f)
+			f->counted = true;
+	}
+}
+
+static void free_tree(void *tree)
+{
+	zts_tree_done(tree);
+}
+
+/* The indexes first: they say which traces the scans of the chunks should expect. */
+static void survey(void *surveyor)
+{
+	struct surveyor *s = surveyor;
+	struct zts_survey *v = s->v;
+	struct pm_arena *a = &v->arena;
+	s->scratch = pm_arena_scratch(a);
+	pm_arena_owns(s->scratch, free_tree, &s->tree);
+	v->scans = pm_arena_array(a, (size_t)v->n_stores + 1, sizeof(*v->scans));
+	v->spans.arena = a;
+	v->attr_names = (struct zts_attr_names){pm_strtab_in(a), {.arena = a}};
+	for (uint32_t i = 0; i < v->n_stores; i++)
+		read_index(s, i);
+	sort_index(s);
+	if (s->sums)
+		s->sums->index = &v->spans;
+	for (uint32_t i = 0; i < v->n_stores; i++) {
+		zts_scan_store(a, &s->stores->items[i], &v->attr_names, s->sums, &v->scans[i]);
+		s->effort += v->scans[i].payload_bytes * 16;
+	}
+	for (size_t from = 0, to; from < v->spans.n; from = to) {
+		to = trace_end(s, from);
+		take_trace(s, s->index + from, to - from);
+	}
+	find_moved(s);
+	take_unclaimed(s);
+	mark_inner(v);
+	for (uint32_t i = 0; i < v->n_stores; i++) { /* only needed until here, and many */
+		pm_arena_free(a, v->scans[i].found);
+		v->scans[i].found = NULL;
+		v->scans[i].n = 0;
+	}
+	list_traces(v);
+	find_end(s);
+	zts_columns_choose(v);
+	pm_arena_done(s->scratch);
+}
+
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
+	struct pm_error *err)
+{
+	struct surveyor s = {
+		.v = v, .stores = stores, .sums = sums, .err = err, .effort = PM_LIMIT_PAYLOAD};
+	*v = (struct zts_survey){.n_stores = stores->n, .damage = PM_DAMAGE_LIST_INIT};
+	int r = pm_build(&v->arena, survey, &s);
+	if (r < 0)
+		zts_survey_done(v);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+}
+
+void zts_survey_done(struct zts_survey *v)
+{
+	pm_arena_done(&v->arena);
+	pm_damage_done(&v->damage);
+	*v = (struct zts_survey){.n = 0};
 }

@@ -39,8 +39,8 @@ uint32_t zts_columns_telling(const struct zts_survey *v, const struct zts_trace 
 /* The attribute column whose name contains `word`, or PM_NONE. */
 uint32_t zts_columns_find(const struct zts_survey *v, const char *word);
 
-/* Chooses the columns, after the traces have been sorted. 0 or -ENOMEM. */
-int zts_columns_choose(struct zts_survey *v);
+/* Chooses the columns, after the traces have been sorted: a build of the survey's arena. */
+void zts_columns_choose(struct zts_survey *v);
 
 struct zts_trace {
 	size_t part; /* its first, in zts_survey.parts */
@@ -67,6 +67,7 @@ struct zts_trace {
 };
 
 struct zts_survey {
+	struct pm_arena arena;
 	struct zts_scan *scans; /* of each store */
 	uint32_t n_stores;
 	struct zts_spans spans;   /* records of the indexes, and those only found by scans */
@@ -98,9 +99,6 @@ static inline int zts_order(uint64_t a, uint64_t b)
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
 	struct pm_error *err);
 void zts_survey_done(struct zts_survey *v);
-
-/* A step of zts_survey_build: sorts the traces and makes the lists of them. */
-int zts_survey_order(struct zts_survey *v, struct pm_error *err);
 
 /*
  * Numbers of the traces [first, end), longest first, in `ret`, which has room for all of them; the

@@ -13,16 +13,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+struct scanning {
+	struct pm_arena *arena;
+	const struct zts_store *store;
+};
+
+static void scan_store(void *context)
+{
+	const struct scanning *s = context;
+	struct zts_attr_names names = {pm_strtab_in(s->arena), {.arena = s->arena}};
+	struct zts_scan found;
+	zts_scan_store(s->arena, s->store, &names, NULL, &found);
+}
+
 static void scan(struct pm_bytes traces)
 {
 	struct zts_store store = {.number = "000000"};
-	struct zts_attr_names names = {.texts = {.n = 0}};
-	struct zts_scan found;
+	struct pm_arena arena = {.block = NULL};
+	struct scanning scanning = {&arena, &store};
 	if (zts_chunks_walk(&store.chunks, traces, NULL) < 0)
 		return;
-	if (zts_scan_store(&store, &names, NULL, &found, NULL) == 0)
-		zts_scan_done(&found);
-	zts_attr_names_done(&names);
+	pm_build(&arena, scan_store, &scanning);
+	pm_arena_done(&arena);
 	zts_chunks_done(&store.chunks);
 }
 

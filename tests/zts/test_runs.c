@@ -141,11 +141,7 @@ static void expect_same(const struct zts_scan_piece *a, const struct zts_scan_pi
 
 static void done(struct zts_scan_piece *piece)
 {
-	for (size_t i = 0; i < piece->n_formless; i++)
-		free(piece->formless[i].why);
-	free(piece->formless);
-	free(piece->found);
-	free(piece->attrs);
+	pm_arena_done(&piece->arena);
 	pm_arena_done(&piece->texts);
 }
 
