@@ -130,7 +130,9 @@ static int trace_profile(
 	return zts_trace_profile(c->self, trace_of(c, i), c->path, ret, err);
 }
 
-/* ---- slow/ and errors/: links to traces; a = enum zts_of ---- */
+/* ---- slow/ and errors/: links to traces; a = enum zts_of, FAILED or not ---- */
+
+enum { FAILED = 1 << 8 };
 
 static int render_link(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
@@ -141,90 +143,59 @@ static int render_link(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	return 0;
 }
 
-/* Traces that were counted, so that they are there. */
-static const struct zts_scope *scope_of(const struct pm_collection *c)
+static int link_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	const struct zts_scope *scope;
+	int r = zts_scope_of(c->self, c->a & ~(uint64_t)FAILED, &scope, err);
+	*ret = r < 0 ? 0 : c->a & FAILED ? scope->n_failed : scope->n_slow;
+	return r;
+}
+
+/* A trace that was counted, so that it is there. */
+static uint32_t linked(const struct pm_collection *c, uint32_t i, const struct zts_opened **ret_z)
 {
 	const struct zts_scope *scope = NULL;
-	zts_scope_of(c->self, c->a, &scope, NULL);
-	return scope;
+	zts_scope_of(c->self, c->a & ~(uint64_t)FAILED, &scope, NULL);
+	*ret_z = scope->z;
+	return c->a & FAILED ? scope->failed[i] : scope->slow[i];
+}
+
+static struct pm_bytes link_name(const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct zts_opened *z;
+	uint32_t trace = linked(c, i, &z);
+	pm_text_clear(scratch);
+	if (!(c->a & FAILED))
+		pm_text_printf(scratch, "%03u-", i + 1);
+	zts_trace_name(&z->survey.traces[trace], scratch);
+	return pm_text_view(scratch);
 }
 
 static int link_document(
-	const struct pm_collection *c, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	struct pm_doc doc = text_doc(scope_of(c)->z, render_link, trace, c->a);
-	doc.kind = PM_DOC_LINK;
-	*ret = (struct pm_named_doc){"", doc};
+	const struct zts_opened *z;
+	uint32_t trace = linked(c, i, &z);
+	*ret = (struct pm_named_doc){"", text_doc(z, render_link, trace, c->a & ~(uint64_t)FAILED)};
+	ret->doc.kind = PM_DOC_LINK;
 	return k == 0;
 }
 
-static int slow_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+static struct pm_collection links(const void *self, enum zts_of of, bool failed)
 {
-	const struct zts_scope *scope;
-	int r = zts_scope_of(c->self, c->a, &scope, err);
-	*ret = r < 0 ? 0 : scope->n_slow;
-	return r;
-}
-
-static struct pm_bytes slow_name(const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
-{
-	const struct zts_scope *scope = scope_of(c);
-	pm_text_clear(scratch);
-	pm_text_printf(scratch, "%03u-", i + 1);
-	zts_trace_name(&scope->z->survey.traces[scope->slow[i]], scratch);
-	return pm_text_view(scratch);
-}
-
-static int slow_document(
-	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
-{
-	return link_document(c, scope_of(c)->slow[i], k, ret);
-}
-
-static int failed_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
-{
-	const struct zts_scope *scope;
-	int r = zts_scope_of(c->self, c->a, &scope, err);
-	*ret = r < 0 ? 0 : scope->n_failed;
-	return r;
-}
-
-static struct pm_bytes failed_name(
-	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
-{
-	const struct zts_scope *scope = scope_of(c);
-	pm_text_clear(scratch);
-	zts_trace_name(&scope->z->survey.traces[scope->failed[i]], scratch);
-	return pm_text_view(scratch);
-}
-
-static int failed_document(
-	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
-{
-	return link_document(c, scope_of(c)->failed[i], k, ret);
-}
-
-static const struct pm_collection links[] = {
-	{.path = "slow",
+	return (struct pm_collection){.path = failed ? "errors" : "slow",
 		.flat = true,
-		.count = slow_count,
-		.name = slow_name,
-		.document = slow_document},
-	{.path = "errors",
-		.flat = true,
-		.count = failed_count,
-		.name = failed_name,
-		.document = failed_document},
-};
+		.self = self,
+		.a = failed ? of | FAILED : of,
+		.count = link_count,
+		.name = link_name,
+		.document = link_document};
+}
 
 void zts_window_collections(const struct pm_window *window, struct pm_window_own *ret)
 {
-	for (size_t k = 0; k < sizeof(links) / sizeof(*links); k++) {
-		struct pm_collection *c = &ret->collections[ret->n_collections++];
-		*c = links[k];
-		c->self = window;
-		c->a = ZTS_OF_WINDOW;
-	}
+	ret->collections[ret->n_collections++] = links(window, ZTS_OF_WINDOW, false);
+	ret->collections[ret->n_collections++] = links(window, ZTS_OF_WINDOW, true);
 }
 
 /* ---- the lists ---- */
@@ -260,14 +231,6 @@ static int add_store(struct zts_opened *z, uint32_t s)
 		.shape = PM_SHAPE_TRACE};
 	int r = add_collection(z, chunks);
 	return r < 0 ? r : add_collection(z, traces);
-}
-
-static int list_collections(struct zts_opened *z)
-{
-	int r = add_collection(z, links[0]) ?: add_collection(z, links[1]);
-	for (uint32_t s = 0; s < z->stores.n && r == 0; s++)
-		r = add_store(z, s);
-	return r;
 }
 
 static int add_document(struct zts_opened *z, const char *path, struct pm_doc doc)
@@ -308,5 +271,10 @@ int zts_list_documents(struct zts_opened *z)
 				   pm_arena_printf(&z->arena, "stores/%s/strings.csv", number),
 				   pm_doc_csv(zts_strings_table(z, s)));
 	}
-	return r < 0 ? r : list_collections(z);
+	if (r == 0)
+		r = add_collection(z, links(z, ZTS_OF_RUN, false))
+			?: add_collection(z, links(z, ZTS_OF_RUN, true));
+	for (uint32_t s = 0; s < z->stores.n && r == 0; s++)
+		r = add_store(z, s);
+	return r;
 }

@@ -41,32 +41,18 @@ static void tell_chunks(struct telling *t, uint32_t store)
 	}
 }
 
-/* True if a damaged chunk or gap already explains it. */
-static bool is_told(const struct telling *t, const struct zts_part *p)
-{
-	if (p->chunk == PM_NONE)
-		return zts_is_gap(&t->z->stores.items[p->store].chunks, p->data_offset);
-	return t->v->scans[p->store].status[p->chunk] != ZTS_OK;
-}
-
+/* Parts of traces that are lost, unless a damaged chunk or gap explains it, or in another place. */
 static void tell_part(struct telling *t, const struct zts_trace *trace, const struct zts_part *p)
 {
-	if (trace->moved || !is_told(t, p))
+	bool is_told = p->chunk == PM_NONE
+		? zts_is_gap(&t->z->stores.items[p->store].chunks, p->data_offset)
+		: t->v->scans[p->store].status[p->chunk] != ZTS_OK;
+	if (trace->moved || !is_told)
 		pm_damage_add(t->list, path_of(t, p->store, "traces.dat"), p->data_offset,
 			PM_NO_OFFSET, "the trace %016llx%016llx is %s its position in the index",
 			(unsigned long long)trace->trace_id[0],
 			(unsigned long long)trace->trace_id[1],
 			trace->moved ? "here, not at" : "missing or unreadable at");
-}
-
-/* Those that are lost, and those whose position in the index is wrong. */
-static void tell_traces(struct telling *t)
-{
-	for (uint32_t i = 0; i < t->v->n; i++) {
-		const struct zts_trace *trace = &t->v->traces[i];
-		for (uint32_t k = 0; (trace->lost || trace->moved) && k < trace->n_parts; k++)
-			tell_part(t, trace, &t->v->parts[trace->part + k]);
-	}
 }
 
 static const char *index_file(const struct zts_store *store)
@@ -92,14 +78,6 @@ static void tell_index(struct telling *t, uint32_t store, size_t *span)
 			missing, *span - first);
 }
 
-static void tell_texts(struct telling *t, uint32_t store)
-{
-	const struct zts_store *s = &t->z->stores.items[store];
-	if (s->chunks.n > 0 && s->texts.n == 0)
-		pm_damage_add(t->list, path_of(t, store, ""), PM_NO_OFFSET, PM_NO_OFFSET,
-			"the store has no text index: names are shown as #ID");
-}
-
 static int gather(void *context, struct pm_error *err)
 {
 	struct telling t = {.z = context};
@@ -119,9 +97,15 @@ static int gather(void *context, struct pm_error *err)
 		pm_damage_add_all(t.list, &t.z->stores.items[i].damage);
 		tell_chunks(&t, i);
 		tell_index(&t, i, &span);
-		tell_texts(&t, i);
+		if (t.z->stores.items[i].chunks.n > 0 && t.z->stores.items[i].texts.n == 0)
+			pm_damage_add(t.list, path_of(&t, i, ""), PM_NO_OFFSET, PM_NO_OFFSET,
+				"the store has no text index: names are shown as #ID");
 	}
-	tell_traces(&t);
+	for (uint32_t i = 0; i < t.v->n; i++) {
+		const struct zts_trace *trace = &t.v->traces[i];
+		for (uint32_t k = 0; (trace->lost || trace->moved) && k < trace->n_parts; k++)
+			tell_part(&t, trace, &t.v->parts[trace->part + k]);
+	}
 	if (a->all->left_out > 0)
 		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu calls are not in contexts/: there are too many call paths",

@@ -34,13 +34,6 @@ static bool kind_of_file(const char *name, enum zts_file_kind *ret)
 	return true;
 }
 
-static void close_descriptor(struct pm_input *in)
-{
-	if (in->fd >= 0)
-		close(in->fd);
-	in->fd = -1;
-}
-
 /* A file that cannot be opened is damage, not an error. */
 static int add_file(struct zts_stores *s, struct zts_store *store, int folder, const char *name)
 {
@@ -60,7 +53,9 @@ static int add_file(struct zts_stores *s, struct zts_store *store, int folder, c
 		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
 		return pm_is_passing(r) ? r : 0;
 	}
-	close_descriptor(&file->input);
+	if (file->input.fd >= 0)
+		close(file->input.fd);
+	file->input.fd = -1;
 	file->data = file->input.bytes;
 	file->stamp = file->input.stamp;
 	file->name = path + strlen(store->place);
@@ -133,14 +128,6 @@ static int take_file(void *context, const char *name)
 
 enum { REMEMBERED = 1 << 20 }; /* bytes of traces.dat files that are read when they are opened */
 
-static void tell_header(struct zts_stores *s, struct zts_store *store, const char *path)
-{
-	if (zts_has_header(store->traces.bytes) || store->traces.bytes.len == 0)
-		return;
-	pm_damage_add(&s->damage, path, 0, PM_NO_OFFSET,
-		"the file has no ZTS0 header; read as deflate with checksums");
-}
-
 /* Opens the store in `folder` if there is one; otherwise -ENOENT. */
 static int open_store(struct zts_stores *s, int folder, const char *number, const char *place,
 	struct pm_error *err)
@@ -169,8 +156,9 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	const char *path = zts_store_path(store, &s->arena, "traces.dat");
 	if (!path)
 		return pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		tell_header(s, store, path);
+	if (r == 0 && !zts_has_header(store->traces.bytes) && store->traces.bytes.len > 0)
+		pm_damage_add(&s->damage, path, 0, PM_NO_OFFSET,
+			"the file has no ZTS0 header; read as deflate with checksums");
 	return r;
 }
 
@@ -230,12 +218,6 @@ static int is_readable(struct zts_stores *s, struct pm_error *err)
 	return r;
 }
 
-static void adopt(struct zts_stores *s)
-{
-	for (uint32_t i = 0; i < s->n; i++) /* now that the array does not move any more */
-		s->items[i].folder = s->folder;
-}
-
 int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,
 	struct pm_error *err)
 {
@@ -265,7 +247,8 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 		r = pm_error_plain(err, -ENOMEM);
 	if (r < 0)
 		zts_stores_close(s);
-	adopt(s);
+	for (uint32_t i = 0; i < s->n; i++) /* now that the array does not move any more */
+		s->items[i].folder = s->folder;
 	return r;
 }
 

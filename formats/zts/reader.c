@@ -425,28 +425,19 @@ static int read_part(struct assembling *a, const struct zts_part *part,
 	return n;
 }
 
-/* Ends the open calls when there are no more parts. */
-static int finish(struct zts_reader *r, struct pm_error *err)
-{
-	struct zts_record_event e;
-	int n = 1;
-	while (n > 0 && (n = zts_records_finish(&r->records, &e, err)) > 0)
-		n = zts_reader_grow(r, &e, &r->records, err);
-	return n;
-}
-
 int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zts_tree *ret,
 	struct pm_error *err)
 {
 	struct assembling a = {.stores = s};
+	struct zts_record_event e;
 	int n = 1;
 	zts_growing_init(&a.growing, ret);
 	zts_reader_init(&a.reader);
 	a.reader.growing = &a.growing;
 	for (uint32_t i = 0; i < parts->n && n > 0; i++)
 		n = read_part(&a, &parts->items[i], i == 0 ? parts->first : NULL, err);
-	if (n > 0)
-		n = finish(&a.reader, err);
+	while (n > 0 && (n = zts_records_finish(&a.reader.records, &e, err)) > 0)
+		n = zts_reader_grow(&a.reader, &e, &a.reader.records, err); /* calls still open */
 	if (n == 0 && ret->n == 0)
 		n = pm_error_set(err, -EIO, "traces.dat", parts->items[0].data_offset,
 			"no call record begins at byte %llu of the payload",

@@ -230,32 +230,25 @@ static void write_negative(uint64_t u, struct pm_text *out)
 	}
 }
 
-static void write_bytes(struct pm_bytes b, struct pm_text *out)
-{
-	for (size_t i = 0; i < b.len; i++)
-		pm_text_hex(out, b.p[i], 2);
-}
-
-/* JSON cannot represent NaN and infinities. */
-static void write_float(double f, struct pm_text *out)
-{
-	if (isfinite(f))
-		pm_text_f64(out, f);
-	else
-		pm_text_str(out, "null");
-}
-
 /* A value that contains no others. */
 static void write_scalar(const struct pm_cbor_event *e, struct pm_text *out)
 {
 	switch (e->kind) {
 	case PM_CBOR_UINT: pm_text_u64(out, e->u); break;
 	case PM_CBOR_NEGINT: write_negative(e->u, out); break;
-	case PM_CBOR_BYTES: write_bytes(e->bytes, out); break;
+	case PM_CBOR_BYTES:
+		for (size_t i = 0; i < e->bytes.len; i++)
+			pm_text_hex(out, e->bytes.p[i], 2);
+		break;
 	case PM_CBOR_TEXT: pm_text_bytes(out, e->bytes); break;
 	case PM_CBOR_FALSE: pm_text_str(out, "false"); break;
 	case PM_CBOR_TRUE: pm_text_str(out, "true"); break;
-	case PM_CBOR_FLOAT: write_float(e->f, out); break;
+	case PM_CBOR_FLOAT: /* JSON cannot represent NaN and infinities */
+		if (isfinite(e->f))
+			pm_text_f64(out, e->f);
+		else
+			pm_text_str(out, "null");
+		break;
 	case PM_CBOR_NULL:
 	case PM_CBOR_UNDEFINED: pm_text_str(out, "null"); break;
 	case PM_CBOR_ARRAY:

@@ -98,21 +98,16 @@ static int end_trace(struct scanner *s, struct zts_found *found, bool error)
 		: zts_partial_add(p, s->from->sums->stores, s->reader.growing->tree, &added, error);
 }
 
-/* Lets the reader of values begin where the payload's reader is. */
-static void feed_values(struct scanner *s)
-{
-	const struct pm_cur *in = &s->reader.records.cbor.in;
-	struct pm_bytes rest;
-	pm_bytes_sub(in->b, in->at, in->b.len - in->at, &rest);
-	zts_records_feed(&s->adder->values, rest);
-}
-
 /* Takes an event of a trace whose calls are kept; it is not added up if that fails. */
 static int grow(struct scanner *s, const struct zts_record_event *e)
 {
 	struct zts_records *values = &s->adder->values;
-	if (e->kind == ZTS_RECORD_ATTRS)
-		feed_values(s);
+	if (e->kind == ZTS_RECORD_ATTRS) { /* values are read beside the payload's reader */
+		const struct pm_cur *in = &s->reader.records.cbor.in;
+		struct pm_bytes rest;
+		pm_bytes_sub(in->b, in->at, in->b.len - in->at, &rest);
+		zts_records_feed(values, rest);
+	}
 	int n = zts_reader_grow(&s->reader, e, values, NULL);
 	if (n >= 0)
 		return 0;
@@ -165,15 +160,12 @@ static int keep_attrs(struct scanner *s, const struct zts_open_record *r, struct
 	return 0;
 }
 
-static uint32_t found_has(const struct zts_open_record *r)
-{
-	const uint32_t taken =
-		ZTS_HAS_TIMESTAMP | ZTS_HAS_TSTART | ZTS_HAS_TSTOP | ZTS_HAS_SPAN | ZTS_HAS_TYPE;
-	return r->has | (r->numbers.given & taken);
-}
-
 static int end_record(struct scanner *s, const struct zts_record_event *e)
 {
+	enum {
+		TAKEN = ZTS_HAS_TIMESTAMP | ZTS_HAS_TSTART | ZTS_HAS_TSTOP | ZTS_HAS_SPAN |
+			ZTS_HAS_TYPE
+	};
 	const struct zts_open_record *r = &s->reader.open[s->reader.records.n];
 	const struct zts_numbers *n = &r->numbers;
 	bool begins_trace = s->reader.records.n == 0;
@@ -186,7 +178,7 @@ static int end_record(struct scanner *s, const struct zts_record_event *e)
 	*found = (struct zts_found){.chunk = s->chunk,
 		.start_offset = r->start,
 		.outer = r->within == PM_NONE ? r->start : r->within,
-		.has = found_has(r) | (e->open ? ZTS_IS_OPEN : 0),
+		.has = r->has | (n->given & TAKEN) | (e->open ? ZTS_IS_OPEN : 0),
 		.records = s->reader.n - r->records,
 		.errors = s->reader.errors - r->errors,
 		.timestamp_ms = zts_number(n, ZTS_TIMESTAMP),

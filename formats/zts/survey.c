@@ -96,11 +96,6 @@ static bool goes_on(const struct zts_span *last, const struct zts_span *next)
 	return !(last->flags & ZTS_FLAG_LAST) || !(next->flags & ZTS_FLAG_FIRST);
 }
 
-static bool is_sound(const struct zts_survey *v, const struct zts_part *p)
-{
-	return p->chunk != PM_NONE && v->scans[p->store].status[p->chunk] == ZTS_OK;
-}
-
 /* The scan's record at the beginning of a trace, if the index is correct. */
 static struct zts_found *find_claimed(
 	struct zts_survey *v, const struct zts_span *span, const struct zts_part *part)
@@ -244,7 +239,8 @@ static void look_up(struct surveyor *s, struct zts_trace *t, const struct zts_sp
 	const struct zts_part *parts = &v->parts[t->part];
 	struct zts_found *f = find_claimed(v, first, &parts[0]);
 	for (uint32_t i = 0; i < t->n_parts; i++)
-		t->lost |= !is_sound(v, &parts[i]);
+		t->lost |= parts[i].chunk == PM_NONE ||
+			v->scans[parts[i].store].status[parts[i].chunk] != ZTS_OK;
 	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
 	if (!f && !first->old)
 		miss(s, first, t->n_parts);
@@ -265,21 +261,13 @@ static void look_up(struct surveyor *s, struct zts_trace *t, const struct zts_sp
 	f->shown = !t->lost;
 }
 
-/*
- * The duration of a trace, or PM_NO_TIME: a record that was written before the trace ended has 0,
- * and no end.
- */
-static uint64_t recorded_duration(const struct zts_span *last)
-{
-	return last->tstop != PM_NO_TIME && last->tstop < last->tstart ? PM_NO_TIME
-								       : last->duration_ns;
-}
-
 /* The trace whose records are index[0 … n). */
 static void take_trace(struct surveyor *s, const struct zts_span **index, size_t n)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_span *first = index[0], *last = index[n - 1];
+	/* A record that was written before the trace ended has no end, and the duration 0. */
+	bool ended = last->tstop == PM_NO_TIME || last->tstop >= last->tstart;
 	struct zts_trace t = {.part = v->n_parts,
 		.added = PM_NONE,
 		.store = first->store,
@@ -287,7 +275,7 @@ static void take_trace(struct surveyor *s, const struct zts_span **index, size_t
 		.span_id = first->span_id,
 		.parent_id = first->parent_id,
 		.timestamp_ns = first->timestamp_ns,
-		.duration_ns = recorded_duration(last),
+		.duration_ns = ended ? last->duration_ns : PM_NO_TIME,
 		.calls = last->calls,
 		.records = last->records,
 		.errors = last->errors,
@@ -478,19 +466,18 @@ static void take_found(struct surveyor *s, uint32_t store, struct zts_found *f)
 	add_trace(v, &t);
 }
 
-/* First-generation stores have no nested traces: such records are plain calls. */
-static bool is_trace(const struct zts_found *f)
-{
-	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
-}
-
 static void take_unclaimed(struct surveyor *s)
 {
 	for (uint32_t store = 0; store < s->v->n_stores; store++) {
 		struct zts_scan *scan = &s->v->scans[store];
-		for (size_t i = 0; i < scan->n; i++)
-			if (!scan->found[i].claimed && is_trace(&scan->found[i]))
-				take_found(s, store, &scan->found[i]);
+		for (size_t i = 0; i < scan->n; i++) {
+			struct zts_found *f = &scan->found[i];
+			/* First-generation stores have no nested traces: such records are calls. */
+			bool is_call = !f->begins_trace && (f->has & ZTS_HAS_TYPE) &&
+				!(f->has & ZTS_HAS_SPAN);
+			if (!f->claimed && !is_call)
+				take_found(s, store, f);
+		}
 	}
 	pm_build_check(s->scratch, zts_spans_unite(&s->v->spans));
 }

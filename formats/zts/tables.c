@@ -110,14 +110,6 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 
 /* ---- methods.csv, attributes.csv, statements.csv ---- */
 
-static void put_times(const struct pm_call_times *t, struct pm_cell *cells)
-{
-	cells[0] = t->known ? pm_cell_u64(t->p50_ns) : pm_cell_empty();
-	cells[1] = t->known ? pm_cell_u64(t->p90_ns) : pm_cell_empty();
-	cells[2] = t->known ? pm_cell_u64(t->p99_ns) : pm_cell_empty();
-	cells[3] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
-}
-
 void zts_method_row(const struct zts_method *m, struct pm_cell *cells)
 {
 	cells[0] = pm_cell_u64(m->sums.calls);
@@ -126,7 +118,10 @@ void zts_method_row(const struct zts_method *m, struct pm_cell *cells)
 	cells[3] = zts_sum_cell(m->sums.exclusive_ns);
 	cells[4] = m->ended ? pm_cell_i64(m->min_ns) : pm_cell_empty();
 	cells[5] = m->ended ? pm_cell_i64(m->max_ns) : pm_cell_empty();
-	put_times(&m->times, &cells[6]);
+	cells[6] = m->times.known ? pm_cell_u64(m->times.p50_ns) : pm_cell_empty();
+	cells[7] = m->times.known ? pm_cell_u64(m->times.p90_ns) : pm_cell_empty();
+	cells[8] = m->times.known ? pm_cell_u64(m->times.p99_ns) : pm_cell_empty();
+	cells[9] = m->times.known ? pm_cell_u64(m->times.max_ns) : pm_cell_empty();
 	cells[10] = pm_cell_text(m->name);
 }
 

@@ -71,16 +71,20 @@ enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts */ };
 struct window_methods {
 	struct zts_method *items; /* those that run in it, by exclusive time, highest first */
 	size_t n;
+	struct pm_arena arena;
 };
 
 struct building {
+	struct window_methods *m;
 	const struct pm_window *window;
 	const struct zts_opened *z;
 	const struct pm_tree *tree; /* of the window; its functions are those of the run */
 	struct zts_method *items;   /* by function */
 	bool *runs;
+	struct pm_arena *scratch;
 	uint32_t *traces; /* with records in the window */
 	size_t n_traces, room;
+	struct pm_error *err;
 };
 
 /* ---- methods: times ---- */
@@ -93,14 +97,14 @@ static zts_sum whole(const struct pm_value *v)
 	return v->negative ? (zts_sum)v->i : (zts_sum)v->u;
 }
 
-static int add_context(struct building *b, uint32_t context, bool outermost, struct pm_error *err)
+static void add_context(struct building *b, uint32_t context, bool outermost)
 {
-	const struct pm_window *w = b->window;
+	const struct pm_profile *p = b->window->profile;
 	struct pm_value values[PM_CALLS_N_METRICS];
 	uint32_t function = pm_tree_frame(b->tree, context)->function;
 	struct zts_method *method = &b->items[function];
-	int64_t n =
-		w->profile->ops->run_costs(w->profile, context, values, PM_CALLS_N_METRICS, err);
+	int64_t n = p->ops->run_costs(p, context, values, PM_CALLS_N_METRICS, b->err);
+	pm_build_check(b->scratch, n < 0 ? (int)n : 0);
 	for (int64_t i = 0; i < n; i++) {
 		zts_sum cost = whole(&values[i]);
 		switch (values[i].metric) {
@@ -111,58 +115,43 @@ static int add_context(struct building *b, uint32_t context, bool outermost, str
 		}
 	}
 	b->runs[function] = true;
-	return n < 0 ? (int)n : 0;
 }
 
 /* A context is outermost if no context of the same method is open around it. */
-static int add_contexts(struct building *b, struct pm_error *err)
+static void add_contexts(struct building *b)
 {
 	const struct pm_tree *tree = b->tree;
-	uint32_t *end = calloc((size_t)tree->n_functions + 1, sizeof(*end));
-	int r = end ? 0 : pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; i < tree->n_contexts && r == 0; i++) {
+	uint32_t *end = pm_arena_array(b->scratch, (size_t)tree->n_functions + 1, sizeof(*end));
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t *around = &end[pm_tree_frame(tree, i)->function];
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
-			? pm_error_plain(err, -ENOMEM)
-			: add_context(b, i, i >= *around, err);
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(b->scratch);
+		add_context(b, i, i >= *around);
 		if (i >= *around)
 			*around = tree->end[i];
 	}
-	free(end);
-	return r;
 }
 
 /* ---- methods: calls that begin inside ---- */
 
-static int list_traces(struct building *b, struct pm_error *err)
+static void list_traces(struct building *b)
 {
 	const struct pm_window *w = b->window;
 	const struct zts_samples *s = &b->z->samples;
 	uint64_t at = 0, first, end;
-	int r = 0;
-	while (r == 0 && (r = w->records(w, at, &first, &end, err)) > 0) {
+	int r;
+	while ((r = w->records(w, at, &first, &end, b->err)) > 0) {
 		uint32_t place = zts_samples_place(s, first);
-		for (r = 0; place < s->n_traces && s->first[place] < end; place++) {
+		for (; place < s->n_traces && s->first[place] < end; place++) {
 			if (s->first[place] == s->first[place + 1])
 				continue;
-			if (pm_list_room(&b->traces, b->n_traces, &b->room, sizeof(*b->traces)) < 0)
-				return pm_error_plain(err, -ENOMEM);
+			pm_list_grow(
+				b->scratch, &b->traces, b->n_traces, &b->room, sizeof(*b->traces));
 			b->traces[b->n_traces++] = b->z->survey.by_store[place];
 		}
 		at = s->first[place]; /* the last trace is done with, too */
 	}
-	return r;
-}
-
-/* Are the calls that begin inside those of the run? 1 or 0. */
-static int has_calls_of_run(const struct building *b, struct pm_error *err)
-{
-	const struct zts_aggregate *a = &b->z->aggregate;
-	int r = b->window->has_all(b->window, err);
-	for (size_t i = 0; i < a->n_methods && r > 0; i++)
-		r = a->methods[i].sums.calls ==
-			b->items[zts_function_of(a, &a->methods[i])].sums.calls;
-	return r;
+	pm_build_check(b->scratch, r);
 }
 
 /* Besides times: of the run, or of what was counted in the window. */
@@ -183,29 +172,29 @@ static void take_calls(struct building *b, const struct zts_aggregate *a)
 	}
 }
 
-static int count_calls(struct building *b, struct pm_error *err)
+static void count_calls(struct building *b)
 {
+	const struct zts_aggregate *run = &b->z->aggregate;
 	struct zts_aggregate inside;
 	struct zts_samples *s;
-	int r = zts_get_samples(b->z, &s, err);
-	if (r == 0)
-		r = has_calls_of_run(b, err);
-	if (r > 0) {
-		take_calls(b, &b->z->aggregate);
-		return 0;
+	pm_build_check(b->scratch, zts_get_samples(b->z, &s, b->err));
+	int all = b->window->has_all(b->window, b->err);
+	for (size_t i = 0; i < run->n_methods && all > 0; i++)
+		all = run->methods[i].sums.calls ==
+			b->items[zts_function_of(run, &run->methods[i])].sums.calls;
+	pm_build_check(b->scratch, all);
+	if (all) {
+		take_calls(b, run);
+		return;
 	}
-	if (r == 0)
-		r = list_traces(b, err);
-	if (r < 0)
-		return r;
+	list_traces(b);
 	const struct zts_wanted wanted = {
 		.traces = b->traces, .n = (uint32_t)b->n_traces, .window = b->window};
-	r = zts_aggregate_build(&inside, zts_stores_of(b->z), &b->z->survey, &wanted, NULL, err);
-	if (r == 0) {
-		take_calls(b, &inside);
-		zts_aggregate_done(&inside);
-	}
-	return r;
+	pm_build_check(b->scratch,
+		zts_aggregate_build(
+			&inside, zts_stores_of(b->z), &b->z->survey, &wanted, NULL, b->err));
+	take_calls(b, &inside);
+	zts_aggregate_done(&inside);
 }
 
 /* ---- methods: the whole ---- */
@@ -213,75 +202,56 @@ static int count_calls(struct building *b, struct pm_error *err)
 static void methods_free(void *data)
 {
 	struct window_methods *m = data;
-	free(m->items);
+	pm_arena_done(&m->arena);
 	free(m);
 }
 
-/* Leaves those that run, in order. */
-static int finish(struct building *b, struct pm_window_part *part)
+static void build_methods(void *context)
 {
-	struct window_methods *m = calloc(1, sizeof(*m));
-	if (!m)
-		return -ENOMEM;
+	struct building *b = context;
+	struct window_methods *m = b->m;
+	struct pm_arena *a = &m->arena;
+	pm_build_check(a, pm_profile_tree(b->window->profile, &b->tree, b->err));
+	size_t n = b->tree->n_functions;
+	b->scratch = pm_arena_scratch(a);
+	b->items = pm_arena_array(a, n + 1, sizeof(*b->items));
+	b->runs = pm_arena_array(b->scratch, n + 1, sizeof(*b->runs));
+	add_contexts(b);
+	count_calls(b);
 	m->items = b->items;
-	b->items = NULL;
-	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
+	for (uint32_t i = 0; i < n; i++) { /* leaves those that run */
 		if (!b->runs[i])
 			continue;
 		m->items[m->n] = m->items[i];
 		m->items[m->n++].name = b->tree->texts[b->tree->functions[i].name];
 	}
-	if (pm_sort(m->items, m->n, sizeof(*m->items), zts_method_by_time) < 0) {
-		methods_free(m);
-		return -ENOMEM;
-	}
-	part->data = m;
-	part->free = methods_free;
-	return 0;
-}
-
-static void building_done(struct building *b)
-{
-	free(b->traces);
-	free(b->items);
-	free(b->runs);
+	pm_build_check(a, pm_sort(m->items, m->n, sizeof(*m->items), zts_method_by_time));
+	pm_arena_done(b->scratch);
 }
 
 static int build(void *context, struct pm_error *err)
 {
-	struct building b = {.window = context};
-	const struct pm_profile *p = b.window->profile;
-	b.z = zts_opened_of(b.window->run);
-	int r = pm_profile_tree(p, &b.tree, err);
+	const struct pm_window *window = context;
+	struct building b = {calloc(1, sizeof(*b.m)), window, zts_opened_of(window->run)};
+	b.err = err;
+	int r = b.m ? pm_build(&b.m->arena, build_methods, &b) : -ENOMEM;
+	if (r < 0 && b.m)
+		methods_free(b.m);
 	if (r < 0)
-		return r;
-	b.items = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.items));
-	b.runs = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.runs));
-	r = b.items && b.runs ? add_contexts(&b, err) : pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		r = count_calls(&b, err);
-	if (r == 0 && (r = finish(&b, &b.window->parts[ZTS_WINDOW_METHODS])) < 0)
-		pm_error_plain(err, r);
-	building_done(&b);
-	return r;
-}
-
-/* Built once; owned by the window. */
-static int get_methods(
-	const struct pm_window *window, const struct window_methods **ret, struct pm_error *err)
-{
-	struct pm_window_part *part = &window->parts[ZTS_WINDOW_METHODS];
-	int r = pm_lazy_get(part->once, build, (void *)(uintptr_t)window, err);
-	*ret = r < 0 ? NULL : part->data;
-	return r;
+		return pm_error_plain(err, r);
+	window->parts[ZTS_WINDOW_METHODS].data = b.m;
+	window->parts[ZTS_WINDOW_METHODS].free = methods_free;
+	return 0;
 }
 
 /* ---- methods.csv: a row's position is its number ---- */
 
 static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct window_methods *m;
-	int r = get_methods(rows->table->self, &m, err);
+	const struct pm_window *window = rows->table->self;
+	struct pm_window_part *part = &window->parts[ZTS_WINDOW_METHODS];
+	int r = pm_lazy_get(part->once, build, (void *)(uintptr_t)window, err);
+	const struct window_methods *m = part->data;
 	if (r < 0 || rows->at >= m->n)
 		return r;
 	zts_method_row(&m->items[rows->at++], cells);
