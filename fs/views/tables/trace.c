@@ -274,24 +274,15 @@ struct lengths {
 	uint32_t *bytes[PM_TSV + 1];
 };
 
-static void lengths_done(void *p)
-{
-	struct lengths *part = p;
-	free(part->bytes[PM_CSV]);
-	free(part->bytes[PM_TSV]);
-}
-
 /* Zero pages cost nothing until a context occurs. */
-static int lengths_fill(void *owner, void *p, struct pm_error *err)
+static void lengths_build(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
 	struct lengths *part = p;
 	const struct pm_tree *tree;
-	int r = pmfs_model_tree(owner, &tree, err);
-	for (unsigned form = 0; r == 0 && form <= PM_TSV; form++) {
-		part->bytes[form] = calloc((size_t)tree->n_contexts + 1, sizeof(uint32_t));
-		r = part->bytes[form] ? 0 : pmfs_no_memory(err);
-	}
-	return r;
+	pm_build_check(a, pmfs_model_tree(owner, &tree, err));
+	for (unsigned form = 0; form <= PM_TSV; form++)
+		part->bytes[form] =
+			pm_arena_array(a, (size_t)tree->n_contexts + 1, sizeof(uint32_t));
 }
 
 /* With separators; 0 if out of memory. */
@@ -353,8 +344,9 @@ static void tap_begin(struct reading *b, const struct pm_rows *rows)
 static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
 	uint64_t *bytes, struct pm_error *err)
 {
-	static const struct pm_part_type type = {
-		sizeof(struct lengths), lengths_fill, lengths_done, .what = "the lengths of rows"};
+	static const struct pm_part_type type = {.size = sizeof(struct lengths),
+		.build = lengths_build,
+		.what = "the lengths of rows"};
 	struct reading *b = rows->own;
 	struct lengths *lengths;
 	uint64_t n = 0;
