@@ -1,7 +1,8 @@
 /*
  * Memory that lives as long as its arena: blocks in a chain, the newest first, carved from the
  * front. A large allocation gets a block of its own after the newest one, so that the rest of the
- * newest is not lost. Blocks grow with the arena: small ones stay small.
+ * newest is not lost. Blocks grow with what is carved from them: small arenas stay small, and those
+ * of a few large tables, too.
  */
 #include "formats/common/arena.h"
 
@@ -99,6 +100,7 @@ static struct pm_arena_block *new_block(struct pm_arena *a, size_t room)
 		__builtin_add_overflow(room, sizeof(struct pm_arena_block), &bytes))
 		return pm_arena_failed(a);
 	struct pm_arena_block *block = calloc(1, bytes);
+	a->total += block ? bytes : 0;
 	return block ? block : pm_arena_failed(a);
 }
 
@@ -114,9 +116,9 @@ static void *alone(struct pm_arena *a, size_t n)
 
 static bool add_block(struct pm_arena *a)
 {
-	size_t room = a->total < SMALLEST_BLOCK ? SMALLEST_BLOCK
-		: a->total > LARGEST_BLOCK      ? LARGEST_BLOCK
-						: a->total;
+	size_t room = a->room < SMALLEST_BLOCK ? SMALLEST_BLOCK
+		: a->room < LARGEST_BLOCK      ? 2 * a->room
+					       : LARGEST_BLOCK;
 	struct pm_arena_block *block = new_block(a, room);
 	if (!block)
 		return false;
@@ -134,17 +136,13 @@ static void *carve(struct pm_arena *a, size_t n, size_t align)
 		return NULL;
 	size_t at = (a->used + align - 1) & ~(align - 1);
 	if (at > a->room || n > a->room - at) {
-		if (n > SMALLEST_BLOCK / 4) {
-			void *p = alone(a, n);
-			a->total += p ? n : 0;
-			return p;
-		}
+		if (n > SMALLEST_BLOCK / 4)
+			return alone(a, n);
 		if (!add_block(a))
 			return NULL;
 		at = 0;
 	}
 	a->used = at + n;
-	a->total += n;
 	return (uint8_t *)a->block->data + at;
 }
 

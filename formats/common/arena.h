@@ -11,7 +11,7 @@
 struct pm_arena {
 	struct pm_arena_block *block;  /* the newest */
 	size_t used, room;             /* of the newest */
-	size_t total;                  /* bytes allocated so far */
+	size_t total;                  /* bytes that it has taken */
 	struct pm_arena_piece *pieces; /* what grows */
 	struct pm_arena_end *ends;     /* see pm_arena_owns */
 	struct pm_arena *of;           /* of a scratch arena: see pm_arena_scratch */

@@ -32,12 +32,30 @@ static void *result_of(const struct run *r, uint32_t i)
 	return r->results + (i % WINDOW) * r->pipeline->size;
 }
 
+struct making {
+	const struct run *run;
+	uint32_t i;
+	struct pm_arena arena;
+};
+
+static void build(void *context)
+{
+	struct making *m = context;
+	const struct pm_pipeline *p = m->run->pipeline;
+	p->build(&m->arena, p->context, m->i, result_of(m->run, m->i));
+}
+
 static int make(const struct run *r, uint32_t i)
 {
+	struct making m = {.run = r, .i = i};
 	memset(result_of(r, i), 0, r->pipeline->size);
 	if (pm_work_cancelled())
 		return PM_CANCELLED;
-	return r->pipeline->make(r->pipeline->context, i, result_of(r, i));
+	if (r->pipeline->make)
+		return r->pipeline->make(r->pipeline->context, i, result_of(r, i));
+	int code = pm_build(&m.arena, build, &m);
+	pm_arena_done(&m.arena);
+	return code;
 }
 
 static int take(const struct run *r, uint32_t i, int code)

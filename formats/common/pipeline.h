@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/common/arena.h"
+
 struct pm_pipeline {
 	uint32_t n;  /* items of work */
 	size_t size; /* of a result */
@@ -13,6 +15,11 @@ struct pm_pipeline {
 	 * the run.
 	 */
 	int (*make)(void *context, uint32_t i, void *result);
+	/*
+	 * The same as a build (arena.h), in place of `make`. The arena is dropped with the build:
+	 * it has what the result needs only while it is made.
+	 */
+	void (*build)(struct pm_arena *a, void *context, uint32_t i, void *result);
 	/* Takes the results in order, one at a time; may take over what they own. */
 	int (*take)(void *context, uint32_t i, void *result);
 	/*

@@ -106,7 +106,9 @@ char *pm_text_reserve_more(struct pm_text *t, size_t n)
 	t->full = n > limit_of(t) - t->flowed - t->len;
 	t->failed =
 		t->full || (t->flow && t->len >= FLOWS && !flow(t)) || !make_room(t, t->len + n);
-	return t->failed ? pm_arena_failed(t->arena) : t->p + t->len;
+	if (!t->failed)
+		return t->p + t->len;
+	return t->full && t->limit ? NULL : pm_arena_failed(t->arena);
 }
 
 int pm_text_status(const struct pm_text *t)

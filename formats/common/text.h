@@ -15,7 +15,8 @@ struct pm_text {
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then meaningless */
 	bool full;    /* failed at the limit */
-	/* Optional: has the bytes, and its build (arena.h) fails instead of the builder. */
+	/* Optional: has the bytes, and its build (arena.h) fails instead of the builder, but for
+	   `limit`. */
 	struct pm_arena *arena;
 	/* Optional: called with the number of additional bytes allocated, for memory accounting. */
 	void (*grown)(void *context, size_t more);

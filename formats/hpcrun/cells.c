@@ -8,12 +8,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
@@ -22,6 +19,7 @@ enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 enum { FEW = 32 };
 
 struct climb {
+	struct pm_arena *a; /* of all of it */
 	const struct pm_tree *tree;
 	uint64_t *marks;  /* by context, 64 in one */
 	uint32_t *before; /* by word of marks: the number of marks before it */
@@ -57,9 +55,22 @@ static uint32_t place_of(const struct climb *c, uint32_t context)
 	return c->before[context / 64] + (uint32_t)__builtin_popcountll(below);
 }
 
-static void number_contexts(struct climb *c, size_t n_words)
+static void find_contexts(struct climb *c, const struct hpcrun_own *own, size_t n)
 {
+	size_t n_words = (size_t)c->tree->n_contexts / 64 + 1;
 	uint32_t at = 0;
+	c->marks = pm_arena_array(c->a, n_words, sizeof(*c->marks));
+	c->before = pm_arena_array(c->a, n_words, sizeof(*c->before));
+	for (size_t i = 0; i < n; i++)
+		if (own[i].cost == own[i].cost)
+			mark(c, own[i].context);
+	c->context = pm_arena_array(c->a, c->n, sizeof(*c->context));
+	c->parent = pm_arena_array(c->a, c->n, sizeof(*c->parent));
+	c->cells = pm_arena_array(c->a, c->n, sizeof(*c->cells));
+	c->touched = pm_arena_array(c->a, c->n, sizeof(*c->touched));
+	c->own = pm_arena_array(c->a, c->n, sizeof(*c->own));
+	c->total = pm_arena_array(c->a, c->n, sizeof(*c->total));
+	c->seen = pm_arena_array(c->a, c->n, sizeof(*c->seen));
 	for (size_t i = 0; i < n_words; i++) {
 		c->before[i] = at;
 		for (uint64_t word = c->marks[i]; word; word &= word - 1)
@@ -69,31 +80,6 @@ static void number_contexts(struct climb *c, size_t n_words)
 		uint32_t parent = c->tree->parent[c->context[i]];
 		c->parent[i] = parent == PM_NONE ? PM_NONE : place_of(c, parent);
 	}
-}
-
-static int find_contexts(struct climb *c, const struct hpcrun_own *own, size_t n)
-{
-	size_t n_words = (size_t)c->tree->n_contexts / 64 + 1;
-	c->marks = calloc(n_words, sizeof(*c->marks));
-	c->before = malloc(n_words * sizeof(*c->before));
-	if (!c->marks || !c->before)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (own[i].cost == own[i].cost)
-			mark(c, own[i].context);
-	size_t room = (size_t)c->n + 1;
-	c->context = malloc(room * sizeof(*c->context));
-	c->parent = malloc(room * sizeof(*c->parent));
-	c->cells = calloc(room, sizeof(*c->cells));
-	c->touched = malloc(room * sizeof(*c->touched));
-	c->own = calloc(room, sizeof(*c->own));
-	c->total = calloc(room, sizeof(*c->total));
-	c->seen = calloc(room, sizeof(*c->seen));
-	if (!c->context || !c->parent || !c->cells || !c->touched || !c->own || !c->total ||
-		!c->seen)
-		return -ENOMEM;
-	number_contexts(c, n_words);
-	return 0;
 }
 
 /* ---- one group ---- */
@@ -117,28 +103,17 @@ static int downwards(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* Orders the marked contexts: children before parents. */
-static int order_touched(struct climb *c)
-{
-	if (c->n_touched < c->n / FEW)
-		return pm_sort(c->touched, c->n_touched, sizeof(*c->touched), downwards);
-	c->n_touched = 0;
-	for (uint32_t i = c->n; i-- > 0;)
-		if (c->seen[i])
-			c->touched[c->n_touched++] = i;
-	return 0;
-}
-
 /* The counting pass. */
-static int count_cells(struct climb *c, uint32_t group)
+static void count_cells(struct climb *c, uint32_t group)
 {
 	(void)group;
 	c->n_sums += c->n_touched;
 	if (c->n_sums > c->most_sums)
-		return pm_error_set(c->err, -ENOMEM, NULL, PM_NO_OFFSET,
-			"the values of its metrics make too many inclusive costs: more than %zu at "
-			"%" PRIu32 " contexts",
-			c->most_sums, c->n);
+		pm_build_fail(c->a,
+			pm_error_set(c->err, -ENOMEM, NULL, PM_NO_OFFSET,
+				"the values of its metrics make too many inclusive costs: more "
+				"than %zu at %" PRIu32 " contexts",
+				c->most_sums, c->n));
 	for (uint32_t i = 0; i < c->n_touched; i++) {
 		uint32_t place = c->touched[i];
 		c->cells[place] += c->seen[place] & SEEN_OWN ? 2 : 1;
@@ -146,7 +121,20 @@ static int count_cells(struct climb *c, uint32_t group)
 		c->seen[place] = 0;
 	}
 	c->n_touched = 0;
-	return 0;
+}
+
+/* Orders the marked contexts: children before parents. */
+static void order_touched(struct climb *c)
+{
+	if (c->n_touched < c->n / FEW) {
+		pm_build_check(
+			c->a, pm_sort(c->touched, c->n_touched, sizeof(*c->touched), downwards));
+		return;
+	}
+	c->n_touched = 0;
+	for (uint32_t i = c->n; i-- > 0;)
+		if (c->seen[i])
+			c->touched[c->n_touched++] = i;
 }
 
 static void put_cell(struct climb *c, uint32_t place, uint32_t metric, double cost)
@@ -154,10 +142,9 @@ static void put_cell(struct climb *c, uint32_t place, uint32_t metric, double co
 	c->ret->items[c->cells[place]++] = (struct hpcrun_cell){c->context[place], metric, cost};
 }
 
-static int add_up(struct climb *c, uint32_t group)
+static void add_up(struct climb *c, uint32_t group)
 {
-	if (order_touched(c) < 0)
-		return -ENOMEM;
+	order_touched(c);
 	for (uint32_t i = 0; i < c->n_touched; i++) {
 		uint32_t place = c->touched[i];
 		double total = c->total[place] + c->own[place];
@@ -170,19 +157,15 @@ static int add_up(struct climb *c, uint32_t group)
 		c->seen[place] = 0;
 	}
 	c->n_touched = 0;
-	return 0;
 }
 
 /* ---- all groups ---- */
 
-/* Sorts `own` by group, keeping the order within a group; *ret_end has each group's end. */
+/* Sorts `own` by group, keeping the order within a group; `end` gets each group's end. */
 static struct hpcrun_own *sort_by_group(
-	const struct hpcrun_own *own, size_t n, uint32_t n_groups, size_t *end)
+	struct pm_arena *a, const struct hpcrun_own *own, size_t n, uint32_t n_groups, size_t *end)
 {
-	struct hpcrun_own *sorted = malloc((n + 1) * sizeof(*sorted));
-	if (!sorted)
-		return NULL;
-	memset(end, 0, ((size_t)n_groups + 1) * sizeof(*end));
+	struct hpcrun_own *sorted = pm_arena_array(a, n, sizeof(*sorted));
 	for (size_t i = 0; i < n; i++)
 		end[own[i].group + 1]++;
 	for (uint32_t group = 0; group < n_groups; group++)
@@ -193,74 +176,38 @@ static struct hpcrun_own *sort_by_group(
 }
 
 /* Calls `each` when all costs of a group have been added up. */
-static int climb_groups(struct climb *c, const struct hpcrun_own *sorted, const size_t *end,
-	uint32_t n_groups, int (*each)(struct climb *, uint32_t))
+static void climb_groups(struct climb *c, const struct hpcrun_own *sorted, const size_t *end,
+	uint32_t n_groups, void (*each)(struct climb *, uint32_t))
 {
 	size_t i = 0;
-	int r = 0;
-	for (uint32_t group = 0; group < n_groups && r == 0; group++) {
+	for (uint32_t group = 0; group < n_groups; group++) {
 		for (; i < end[group]; i++)
 			add(c, &sorted[i]);
-		r = pm_work_cancelled() ? PM_CANCELLED : each(c, group);
+		pm_build_proceed(c->a);
+		each(c, group);
 	}
-	return r;
 }
 
-/* Cells will come group by group: each context reserves positions for its own. */
-static int make_room(struct climb *c)
+void hpcrun_cells_make(struct hpcrun_cells *ret, struct pm_arena *a, const struct pm_tree *tree,
+	uint32_t n_groups, const struct hpcrun_own *own, size_t n, struct pm_error *err)
 {
-	size_t n = 0;
-	for (uint32_t i = 0; i < c->n; i++) {
-		size_t count = c->cells[i];
-		c->cells[i] = n;
-		n += count;
-	}
-	c->ret->items = n < UINT32_MAX ? malloc((n + 1) * sizeof(*c->ret->items)) : NULL;
-	c->ret->n = c->ret->items ? n : 0;
-	return c->ret->items ? 0 : -ENOMEM;
-}
-
-static int climb_all(struct climb *c, const struct hpcrun_own *own, size_t n, uint32_t n_groups)
-{
-	size_t *end = malloc(((size_t)n_groups + 1) * sizeof(*end));
-	struct hpcrun_own *sorted = end ? sort_by_group(own, n, n_groups, end) : NULL;
-	int r = sorted ? climb_groups(c, sorted, end, n_groups, count_cells) : -ENOMEM;
-	if (r == 0)
-		r = make_room(c);
-	if (r == 0)
-		r = climb_groups(c, sorted, end, n_groups, add_up);
-	free(sorted);
-	free(end);
-	return r;
-}
-
-void hpcrun_cells_done(struct hpcrun_cells *c)
-{
-	free(c->items);
-	*c = (struct hpcrun_cells){.items = NULL};
-}
-
-int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
-	const struct hpcrun_own *own, size_t n, struct pm_error *err)
-{
-	struct climb c = {.tree = tree, .ret = ret, .err = err};
+	struct climb c = {.a = pm_arena_scratch(a), .tree = tree, .ret = ret, .err = err};
 	*ret = (struct hpcrun_cells){.items = NULL};
-	int r = find_contexts(&c, own, n);
+	find_contexts(&c, own, n);
 	c.most_sums = PM_LIMIT_SUMS + PM_LIMIT_SUMS_EACH * (n + c.n);
-	if (r == 0)
-		r = climb_all(&c, own, n, n_groups);
-	if (r < 0)
-		hpcrun_cells_done(ret);
-	free(c.marks);
-	free(c.before);
-	free(c.context);
-	free(c.parent);
-	free(c.cells);
-	free(c.touched);
-	free(c.own);
-	free(c.total);
-	free(c.seen);
-	return r;
+	size_t *end = pm_arena_array(c.a, (size_t)n_groups + 1, sizeof(*end));
+	struct hpcrun_own *sorted = sort_by_group(c.a, own, n, n_groups, end);
+	climb_groups(&c, sorted, end, n_groups, count_cells);
+	/* Cells will come group by group: each context reserves positions for its own. */
+	for (uint32_t i = 0; i < c.n; i++) {
+		size_t count = c.cells[i];
+		c.cells[i] = ret->n;
+		ret->n += count;
+	}
+	pm_build_check(a, ret->n < UINT32_MAX ? 0 : -ENOMEM);
+	ret->items = pm_arena_array(a, ret->n, sizeof(*ret->items));
+	climb_groups(&c, sorted, end, n_groups, add_up);
+	pm_arena_done(c.a);
 }
 
 size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context)

@@ -33,70 +33,76 @@
 #define MOST_BYTES ((uint64_t)96 << 20)
 
 struct reading {
-	struct hpcrun_trie *trie;
 	struct hpcrun_folder *folder;
 	struct pm_thread_counts *counts;
 	struct pm_damage_list *damage;
 	uint32_t *starts; /* of stretches, in folder->sources; n + 1 */
 	uint32_t n;
 	size_t room;
+	struct stretch *first; /* owned: the first one becomes the whole */
 };
 
 /* ---- one stretch ---- */
 
 struct stretch {
-	struct hpcrun_trie trie;
+	const struct reading *reading;
+	uint32_t first, end;   /* sources */
+	struct pm_arena arena; /* of the trie */
+	struct hpcrun_trie *trie;
 	struct pm_damage_list damage;
-	uint32_t *seen; /* by node: the last source with a value there, + 1 */
-	size_t seen_room, n_seen;
 };
 
-static int count_values(struct stretch *s, uint32_t source, const struct hpcrun_file_tree *h,
-	const uint32_t *nodes, struct pm_thread_counts *ret)
+static void read_stretch(void *stretch)
 {
-	if (s->trie.n > 0 &&
-		pm_list_room(&s->seen, s->trie.n - 1, &s->seen_room, sizeof(*s->seen)) < 0)
-		return -ENOMEM;
-	while (s->n_seen < s->trie.n)
-		s->seen[s->n_seen++] = 0;
-	ret->values = h->n_values;
-	for (size_t i = 0; i < h->n_values; i++) {
-		uint32_t *seen = &s->seen[nodes[h->values[i].node]];
-		ret->contexts += *seen != source + 1;
-		*seen = source + 1;
+	struct stretch *s = stretch;
+	struct pm_arena *scratch = pm_arena_scratch(&s->arena);
+	struct pm_arena *of_file = pm_arena_scratch(scratch);
+	uint32_t *seen = NULL; /* by node: the last source with a value there, + 1 */
+	size_t room = 0, n_seen = 0;
+	s->trie = hpcrun_trie_new(&s->arena);
+	for (uint32_t source = s->first; source < s->end; source++) {
+		struct hpcrun_folder *folder = s->reading->folder;
+		struct pm_thread_counts *counts = &s->reading->counts[source];
+		const struct hpcrun_file_tree *h = hpcrun_file_tree_read(
+			of_file, folder, &folder->sources[source].profile, &s->damage);
+		const uint32_t *nodes = hpcrun_trie_enter(s->trie, h);
+		hpcrun_trie_add(s->trie, h, nodes);
+		if (s->trie->n > 0)
+			pm_list_grow(scratch, &seen, s->trie->n - 1, &room, sizeof(*seen));
+		while (n_seen < s->trie->n)
+			seen[n_seen++] = 0;
+		*counts = (struct pm_thread_counts){.values = h->n_values};
+		for (size_t i = 0; i < h->n_values; i++) {
+			uint32_t *last = &seen[nodes[h->values[i].node]];
+			counts->contexts += *last != source + 1;
+			*last = source + 1;
+		}
+		pm_arena_done(of_file);
 	}
-	return 0;
-}
-
-static int read_source(const struct reading *reading, struct stretch *s, uint32_t source)
-{
-	const struct hpcrun_file *file = &reading->folder->sources[source].profile;
-	struct hpcrun_file_tree h = {.n_nodes = 0};
-	reading->counts[source] = (struct pm_thread_counts){.contexts = 0};
-	int r = file->name ? hpcrun_file_tree_read(&h, reading->folder, file, &s->damage) : 0;
-	uint32_t *nodes = r == 0 ? malloc((h.n_nodes + 1) * sizeof(*nodes)) : NULL;
-	if (r == 0)
-		r = nodes ? hpcrun_trie_enter(&s->trie, &h, nodes) : -ENOMEM;
-	if (r == 0)
-		r = hpcrun_trie_add(&s->trie, &h, nodes);
-	if (r == 0)
-		r = count_values(s, source, &h, nodes, &reading->counts[source]);
-	free(nodes);
-	hpcrun_file_tree_done(&h);
-	return r;
+	pm_arena_done(scratch);
 }
 
 static int make_stretch(void *context, uint32_t i, void *result)
 {
 	const struct reading *reading = context;
-	struct stretch *s = result;
-	int r = 0;
-	s->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	for (uint32_t k = reading->starts[i]; k < reading->starts[i + 1] && r == 0; k++)
-		r = read_source(reading, s, k);
-	free(s->seen);
-	s->seen = NULL;
-	return r;
+	struct stretch **ret = result, *s = *ret = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	*s = (struct stretch){.reading = reading,
+		.first = reading->starts[i],
+		.end = reading->starts[i + 1],
+		.damage = PM_DAMAGE_LIST_INIT};
+	return pm_build(&s->arena, read_stretch, s);
+}
+
+static void drop_stretch(void *result)
+{
+	struct stretch *s = *(struct stretch **)result;
+	if (!s)
+		return;
+	pm_arena_done(&s->arena);
+	pm_damage_done(&s->damage);
+	free(s);
 }
 
 /* ---- all of them ---- */
@@ -110,75 +116,67 @@ static uint64_t weigh_stretch(void *context, uint32_t i)
 	return bytes;
 }
 
-/* The first one becomes the whole. */
+static void join_stretch(void *stretch)
+{
+	const struct stretch *s = stretch;
+	hpcrun_trie_join(s->reading->first->trie, s->trie);
+}
+
 static int take_stretch(void *context, uint32_t i, void *result)
 {
-	const struct reading *reading = context;
-	struct stretch *s = result;
-	pm_damage_add_all(reading->damage, &s->damage);
+	struct reading *reading = context;
+	struct stretch **s = result;
+	pm_damage_add_all(reading->damage, &(*s)->damage);
 	if (i > 0)
-		return hpcrun_trie_join(reading->trie, &s->trie);
-	*reading->trie = s->trie;
-	s->trie = (struct hpcrun_trie){.nodes = NULL};
+		return pm_build(&reading->first->arena, join_stretch, *s);
+	reading->first = *s;
+	*s = NULL;
 	return 0;
 }
 
-static void drop_stretch(void *result)
+static void add_start(struct pm_arena *a, struct reading *reading, uint32_t start)
 {
-	struct stretch *s = result;
-	free(s->seen);
-	hpcrun_trie_done(&s->trie);
-	pm_damage_done(&s->damage);
-}
-
-static int add_start(struct reading *reading, uint32_t start)
-{
-	if (pm_list_room(&reading->starts, reading->n, &reading->room, sizeof(start)) < 0)
-		return -ENOMEM;
+	pm_list_grow(a, &reading->starts, reading->n, &reading->room, sizeof(start));
 	reading->starts[reading->n++] = start;
-	return 0;
 }
 
-static int plan(struct reading *reading)
+static void plan(struct pm_arena *a, struct reading *reading)
 {
 	const struct hpcrun_folder *f = reading->folder;
 	uint64_t bytes = 0;
-	int r = add_start(reading, 0);
-	for (uint32_t i = 0; i < f->n && r == 0; i++) {
+	add_start(a, reading, 0);
+	for (uint32_t i = 0; i < f->n; i++) {
 		bytes += f->sources[i].profile.size;
 		if (bytes < STRETCH_BYTES || i + 1 == f->n)
 			continue;
-		r = add_start(reading, i + 1);
+		add_start(a, reading, i + 1);
 		bytes = 0;
 	}
-	if (r == 0)
-		r = add_start(reading, f->n);
+	add_start(a, reading, f->n);
 	reading->n--; /* the last entry is an end */
-	return r;
 }
 
 /*
- * Merges the profiles of all sources of the folder into `ret`, which is zeroed. counts[i] gets the
- * number of stored values of thread i, and of trie nodes with values. 0 or -ENOMEM.
+ * Merges the profiles of all sources of the folder. counts[i] gets the number of stored values of
+ * thread i, and of trie nodes with values.
  */
-static int read_stretches(struct hpcrun_trie *ret, struct hpcrun_folder *folder,
+static struct hpcrun_trie *read_stretches(struct pm_arena *a, struct hpcrun_folder *folder,
 	struct pm_thread_counts *counts, struct pm_damage_list *damage)
 {
-	struct reading reading = {
-		.trie = ret, .folder = folder, .counts = counts, .damage = damage};
-	int r = plan(&reading);
-	struct pm_pipeline pipeline = {.n = reading.n,
-		.size = sizeof(struct stretch),
+	struct reading *reading = pm_arena_alloc(a, sizeof(*reading));
+	*reading = (struct reading){.folder = folder, .counts = counts, .damage = damage};
+	pm_arena_owns(a, drop_stretch, &reading->first);
+	plan(a, reading);
+	struct pm_pipeline pipeline = {.n = reading->n,
+		.size = sizeof(struct stretch *),
 		.make = make_stretch,
 		.take = take_stretch,
 		.drop = drop_stretch,
 		.weigh = weigh_stretch,
 		.most = MOST_BYTES,
-		.context = &reading};
-	if (r == 0)
-		r = pm_pipeline_run(&pipeline);
-	free(reading.starts);
-	return r;
+		.context = reading};
+	pm_build_check(a, pm_pipeline_run(&pipeline));
+	return reading->first->trie;
 }
 
 /*
@@ -197,8 +195,9 @@ struct chain {
 	uint32_t n;
 };
 
-/* Zeroed = empty; set named.names if there are symbols. */
 struct frames {
+	struct pm_arena *a;
+	struct pm_tree_builder *builder;
 	struct sym_frames named;
 	struct pm_map modules;   /* name among the tree's texts → number among the symbols */
 	struct pm_strtab places; /* distinct (kind, module, ip) */
@@ -208,9 +207,15 @@ struct frames {
 	uint32_t n_frames;
 	uint8_t *inner; /* by frame of the builder */
 	size_t starts_room, frames_room, inner_room, n_inner;
-	struct pm_arena arena;
 	struct pm_text text;
 };
+
+/* An index or rank of the tree's builder, which gives PM_NONE where there is no memory. */
+static uint32_t good(const struct frames *f, uint32_t of_builder)
+{
+	pm_build_check(f->a, of_builder == PM_NONE ? -ENOMEM : 0);
+	return of_builder;
+}
 
 /* Placeholders by their readable names, others as MODULE+0xOFFSET. */
 static void compose_name(
@@ -235,18 +240,16 @@ static void compose_name(
 	pm_text_hex(out, place->ip, 1);
 }
 
-static uint32_t make_frame(struct frames *f, struct pm_tree_builder *builder,
-	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
+static uint32_t make_frame(struct frames *f, const struct hpcrun_place *place, uint32_t module,
+	struct pm_bytes module_name)
 {
 	compose_name(&f->text, place, module_name);
-	if (f->text.failed)
-		return PM_NONE;
-	uint32_t name = pm_tree_text(builder, pm_text_view(&f->text), true);
+	uint32_t name = good(f, pm_tree_text(f->builder, pm_text_view(&f->text), true));
 	struct pm_function function = {
 		.name = name, .module = module, .id = PM_NONE, .offset = place->ip};
 	struct pm_frame frame = {.kind = PM_KIND_INSTRUCTION,
 		.has_offset = true,
-		.function = pm_tree_function(builder, &function),
+		.function = good(f, pm_tree_function(f->builder, &function)),
 		.module = module,
 		.offset = place->ip};
 	if (place->kind != HPCRUN_PLACE_MODULE)
@@ -257,28 +260,23 @@ static uint32_t make_frame(struct frames *f, struct pm_tree_builder *builder,
 		frame.is_nothing = hpcrun_is_nothing(place->module, place->ip);
 		frame.is_root = hpcrun_is_root(place->module, place->ip);
 	}
-	return pm_tree_intern(builder, &frame);
+	return good(f, pm_tree_intern(f->builder, &frame));
 }
 
 /* Adds a frame to the chain under construction; it is the last one. */
-static int add_frame(struct frames *f, uint32_t frame)
+static void add_frame(struct frames *f, uint32_t frame)
 {
-	if (frame == PM_NONE ||
-		pm_list_room(&f->frames, f->n_frames, &f->frames_room, sizeof(*f->frames)) < 0)
-		return -ENOMEM;
+	pm_list_grow(f->a, &f->frames, f->n_frames, &f->frames_room, sizeof(*f->frames));
 	f->frames[f->n_frames++] = frame;
-	return 0;
 }
 
-static int note_inner(struct frames *f, uint32_t frame, bool inner)
+static void note_inner(struct frames *f, uint32_t frame, bool inner)
 {
 	for (; f->n_inner <= frame; f->n_inner++) {
-		if (pm_list_room(&f->inner, f->n_inner, &f->inner_room, sizeof(*f->inner)) < 0)
-			return -ENOMEM;
+		pm_list_grow(f->a, &f->inner, f->n_inner, &f->inner_room, sizeof(*f->inner));
 		f->inner[f->n_inner] = false;
 	}
 	f->inner[frame] |= inner;
-	return 0;
 }
 
 /* Whether a frame is inside the function of its chain; the same for all chains with this frame. */
@@ -287,44 +285,43 @@ static bool is_inner(const struct frames *f, uint32_t frame)
 	return frame < f->n_inner && f->inner[frame];
 }
 
-/* The frames of an address that symbols know of: how many, 0, or -ENOMEM. */
-static int find_named(struct frames *f, struct pm_tree_builder *builder, uint32_t module,
-	struct pm_bytes module_name, uint64_t ip, uint32_t ret[SYM_SCOPE_DEPTH_MAX])
+/* The frames of an address that symbols know of: how many. */
+static int find_named(struct frames *f, uint32_t module, struct pm_bytes module_name, uint64_t ip,
+	uint32_t ret[SYM_SCOPE_DEPTH_MAX])
 {
+	bool fresh;
 	if (!f->named.names)
 		return 0;
-	bool fresh;
 	uint32_t *number = pm_map_put(&f->modules, module, 0, &fresh);
-	if (!number)
-		return -ENOMEM;
 	const struct sym_module described = {.path = module_name};
-	int r = fresh ? sym_names_module(f->named.names, &described, number) : 0;
-	return r < 0 ? r : sym_frames_find(&f->named, builder, *number, module, ip, ret);
+	if (fresh)
+		pm_build_check(f->a, sym_names_module(f->named.names, &described, number));
+	int n = sym_frames_find(&f->named, f->builder, *number, module, ip, ret);
+	pm_build_check(f->a, n);
+	return n;
 }
 
-static int make_chain(struct frames *f, struct pm_tree_builder *builder,
-	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
+static void make_chain(struct frames *f, const struct hpcrun_place *place, uint32_t module,
+	struct pm_bytes module_name)
 {
 	uint32_t frames[SYM_SCOPE_DEPTH_MAX];
-	int n = 0, r = 0;
+	int n = 0;
 	if (place->kind == HPCRUN_PLACE_MODULE)
-		n = find_named(f, builder, module, module_name, place->ip, frames);
+		n = find_named(f, module, module_name, place->ip, frames);
 	if (n == 0)
-		return add_frame(f, make_frame(f, builder, place, module, module_name));
-	for (int i = 0; i < n && r == 0; i++)
-		if ((r = add_frame(f, frames[i])) == 0)
-			r = note_inner(f, frames[i], i > 0); /* the first frame is the function */
-	return n < 0 ? n : r;
+		add_frame(f, make_frame(f, place, module, module_name));
+	for (int i = 0; i < n; i++) {
+		add_frame(f, frames[i]);
+		note_inner(f, frames[i], i > 0); /* the first frame is the function */
+	}
 }
 
 /*
  * The chain of a place, created if new. `module` is the index of its module's name among the tree's
- * texts, `module_name` the name from the load map; 0 and empty for places without a module. 0 or
- * -ENOMEM.
+ * texts, `module_name` the name from the load map; 0 and empty for places without a module.
  */
-static int find_chain(struct frames *f, struct pm_tree_builder *builder,
-	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name,
-	struct chain *ret)
+static struct chain find_chain(struct frames *f, const struct hpcrun_place *place, uint32_t module,
+	struct pm_bytes module_name)
 {
 	bool special = place->kind == HPCRUN_PLACE_SPECIAL;
 	struct {
@@ -332,58 +329,29 @@ static int find_chain(struct frames *f, struct pm_tree_builder *builder,
 		uint32_t module, kind;
 	} key = {place->ip, special ? place->module : module, place->kind};
 	uint32_t known = f->places.n;
-	f->places.arena = &f->arena;
 	uint32_t i =
 		pm_strtab_add(&f->places, (struct pm_bytes){(const uint8_t *)&key, sizeof(key)});
-	if (i == PM_NONE)
-		return -ENOMEM;
 	if (i == known) {
-		if (pm_list_room(&f->starts, i, &f->starts_room, sizeof(*f->starts)) < 0)
-			return -ENOMEM;
+		pm_list_grow(f->a, &f->starts, i, &f->starts_room, sizeof(*f->starts));
 		f->starts[i] = f->n_frames;
-		if (make_chain(f, builder, place, module, module_name) < 0)
-			return -ENOMEM;
+		make_chain(f, place, module, module_name);
 	}
 	uint32_t end = i + 1 < f->places.n ? f->starts[i + 1] : f->n_frames;
-	*ret = (struct chain){f->frames + f->starts[i], end - f->starts[i]};
-	return 0;
-}
-
-/* The context at the end of a chain below `parent` (or PM_NONE); PM_NONE if out of memory. */
-static uint32_t descend(struct pm_tree_builder *builder, uint32_t parent, const struct chain *chain)
-{
-	for (uint32_t i = 0; i < chain->n; i++) {
-		parent = pm_tree_child(builder, parent, chain->frames[i]);
-		if (parent == PM_NONE)
-			break;
-	}
-	return parent;
-}
-
-static void frames_done(struct frames *f)
-{
-	pm_strtab_done(&f->places);
-	pm_arena_done(&f->arena);
-	pm_text_done(&f->text);
-	sym_frames_done(&f->named);
-	pm_map_done(&f->modules);
-	free(f->inner);
-	free(f->starts);
-	free(f->frames);
-	*f = (struct frames){.frames = NULL};
+	return (struct chain){f->frames + f->starts[i], end - f->starts[i]};
 }
 
 /* ==== the tree ==== */
 
-enum { BETWEEN_QUESTIONS = 1 << 12 };
-
 /* Approximate number of cells per block of contexts: 16 bytes each, plus their values. */
 #define BLOCK_CELLS ((uint64_t)1 << 20)
 
+/* In a scratch arena, which owns what the builder and the symbols have. */
 struct merger {
+	struct pm_arena *a; /* of the merged tree */
 	struct hpcrun_merged *merged;
-	struct pm_tree_builder *builder;
 	struct frames frames;
+	struct sym_names *symbols;
+	uint32_t *index;         /* rank → index in the tree */
 	struct hpcrun_sum *sums; /* by metric name of the trie, then node */
 	size_t n_sums;
 };
@@ -394,103 +362,85 @@ struct merger {
  * The context of a node whose parent has one. `texts` has the text of each module seen so far, else
  * 0.
  */
-static int plant(struct merger *m, uint32_t node, uint32_t *texts)
+static void plant(struct merger *m, uint32_t node, uint32_t *texts)
 {
-	const struct hpcrun_trie *trie = &m->merged->trie;
+	const struct hpcrun_trie *trie = m->merged->trie;
 	struct hpcrun_place place = hpcrun_trie_place(trie, node);
 	uint32_t *context = m->merged->context, above = trie->nodes[node].parent, text = 0;
+	struct frames *f = &m->frames;
 	struct pm_bytes name = {NULL, 0};
-	struct chain chain;
 	if (place.kind == HPCRUN_PLACE_MODULE) {
 		name = trie->modules.items[place.module];
 		if (texts[place.module] == 0)
-			texts[place.module] = pm_tree_text(m->builder, name, true);
+			texts[place.module] = good(f, pm_tree_text(f->builder, name, true));
 		text = texts[place.module];
 	}
-	if (text == PM_NONE || find_chain(&m->frames, m->builder, &place, text, name, &chain) < 0)
-		return -ENOMEM;
-	uint32_t parent = above == UINT32_MAX ? PM_NONE : context[above];
-	context[node] = descend(m->builder, parent, &chain);
-	return context[node] == PM_NONE ? -ENOMEM : 0;
+	struct chain chain = find_chain(f, &place, text, name);
+	uint32_t at = above == UINT32_MAX ? PM_NONE : context[above];
+	for (uint32_t i = 0; i < chain.n; i++)
+		at = good(f, pm_tree_child(f->builder, at, chain.frames[i]));
+	context[node] = at;
 }
 
 /* Why modules have no names, or not for all of their code. `texts`: by module, of the tree. */
-static int note_missing(struct merger *m, const uint32_t *texts)
+static void note_missing(struct merger *m, const uint32_t *texts)
 {
-	const struct hpcrun_trie *trie = &m->merged->trie;
-	struct pm_arena *arena = &m->merged->arena;
-	struct pm_missing *rows = pm_arena_array(arena, (size_t)trie->modules.n + 1, sizeof(*rows));
+	const struct hpcrun_trie *trie = m->merged->trie;
+	struct pm_missing *rows = pm_arena_array(m->a, trie->modules.n, sizeof(*rows));
 	struct pm_missings *all = &m->merged->missing;
-	if (!rows)
-		return -ENOMEM;
 	*all = (struct pm_missings){.rows = rows,
-		.why = m->frames.named.names ? "not looked for" : "not looked for: -o symbols=no",
-		.advice = m->frames.named.names
-			? "give its files with -o sysroot=DIR, or run hpcstruct"
-			: "mount without -o symbols=no"};
-	for (uint32_t i = 0; m->frames.named.names && i < trie->modules.n; i++) {
+		.why = m->symbols ? "not looked for" : "not looked for: -o symbols=no",
+		.advice = m->symbols ? "give its files with -o sysroot=DIR, or run hpcstruct"
+				     : "mount without -o symbols=no"};
+	for (uint32_t i = 0; m->symbols && i < trie->modules.n; i++) {
 		const uint32_t *number =
 			texts[i] ? pm_map_find(&m->frames.modules, texts[i]) : NULL;
 		if (!number)
 			continue;
-		struct sym_absence absence = sym_names_absence(m->frames.named.names, *number);
-		struct pm_text hex = {.p = NULL};
+		struct sym_absence absence = sym_names_absence(m->symbols, *number);
+		struct pm_text hex = {.arena = m->a};
 		for (size_t k = 0; k < absence.build_id.len; k++)
 			pm_text_hex(&hex, absence.build_id.p[k], 2);
-		rows[all->n] =
-			(struct pm_missing){.build_id = pm_arena_copy(arena, pm_text_view(&hex)),
-				.module = pm_arena_copy(arena, trie->modules.items[i]),
-				.why = absence.why,
-				.tried = pm_arena_printf(arena, "%.*s", (int)absence.tried.len,
-					(const char *)absence.tried.p)};
-		bool good = !hex.failed && rows[all->n].build_id.p && rows[all->n].module.p;
-		pm_text_done(&hex);
-		if (!good || !rows[all->n].tried)
-			return -ENOMEM;
-		all->n++;
+		rows[all->n++] = (struct pm_missing){.build_id = pm_text_view(&hex),
+			.module = pm_arena_copy(m->a, trie->modules.items[i]),
+			.why = absence.why,
+			.tried = pm_arena_printf(m->a, "%.*s", (int)absence.tried.len,
+				(const char *)absence.tried.p)};
 	}
-	return 0;
 }
 
-static int plant_all(struct merger *m)
+static void plant_all(struct merger *m)
 {
-	const struct hpcrun_trie *trie = &m->merged->trie;
-	uint32_t *texts = calloc((size_t)trie->modules.n + 1, sizeof(*texts));
-	m->builder = pm_tree_builder_new();
-	m->merged->context = malloc(((size_t)trie->n + 1) * sizeof(*m->merged->context));
-	int r = texts && m->builder && m->merged->context ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < trie->modules.n && r == 0 && m->frames.named.names; i++)
-		r = sym_names_announce(m->frames.named.names, trie->modules.items[i]);
-	for (uint32_t i = 0; i < trie->n && r == 0; i++) {
-		r = plant(m, i, texts);
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
+	struct pm_arena *a = m->frames.a;
+	const struct hpcrun_trie *trie = m->merged->trie;
+	uint32_t *texts = pm_arena_array(a, trie->modules.n, sizeof(*texts));
+	m->frames.builder = pm_tree_builder_new();
+	pm_build_check(a, m->frames.builder ? 0 : -ENOMEM);
+	m->merged->context = pm_arena_array(m->a, trie->n, sizeof(*m->merged->context));
+	for (uint32_t i = 0; i < trie->modules.n && m->symbols; i++)
+		pm_build_check(a, sym_names_announce(m->symbols, trie->modules.items[i]));
+	for (uint32_t i = 0; i < trie->n; i++) {
+		hpcrun_proceed(a, i);
+		plant(m, i, texts);
 	}
-	if (r == 0)
-		r = note_missing(m, texts);
-	free(texts);
-	return r;
+	note_missing(m, texts);
 }
 
 /* ---- the order of siblings ---- */
 
 /* The group of metrics that orders siblings, or PM_NONE if there are no costs. */
-static int find_leading(const struct merger *m, uint32_t *ret)
+static uint32_t find_leading(const struct merger *m)
 {
 	const struct hpcrun_merged *merged = m->merged;
-	double *whole = calloc((size_t)merged->n_groups + 1, sizeof(*whole));
-	if (!whole)
-		return -ENOMEM;
+	double *whole = pm_arena_array(m->frames.a, merged->n_groups, sizeof(*whole));
 	for (size_t i = 0; i < m->n_sums; i++)
 		whole[merged->groups[m->sums[i].metric]] += m->sums[i].cost;
-	*ret = pm_quantity_leading(&merged->metrics, whole);
-	free(whole);
-	return 0;
+	return pm_quantity_leading(&merged->metrics, whole);
 }
 
 uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint32_t context)
 {
-	if (!(m->trie.metrics.flags[name] & HPCRUN_METRIC_MOVES))
+	if (!(m->trie->metrics.flags[name] & HPCRUN_METRIC_MOVES))
 		return context;
 	while (sym_frame_is_inner(pm_tree_frame(m->tree, context)->kind))
 		context = m->tree->parent[context];
@@ -500,99 +450,78 @@ uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint3
 /* The same while contexts are ranks. */
 static uint32_t owner_of_rank(const struct merger *m, uint32_t name, uint32_t rank)
 {
-	if (!(m->merged->trie.metrics.flags[name] & HPCRUN_METRIC_MOVES))
+	if (!(m->merged->trie->metrics.flags[name] & HPCRUN_METRIC_MOVES))
 		return rank;
-	while (is_inner(&m->frames, pm_tree_frame_of(m->builder, rank)))
-		rank = pm_tree_parent_of(m->builder, rank);
+	while (is_inner(&m->frames, pm_tree_frame_of(m->frames.builder, rank)))
+		rank = pm_tree_parent_of(m->frames.builder, rank);
 	return rank;
 }
 
-/* By rank: the inclusive cost in the group that orders siblings. */
-static double *weigh(const struct merger *m, uint32_t group)
+static void free_tree(void *merged)
 {
-	uint32_t n = pm_tree_count(m->builder);
-	double *weight = calloc((size_t)n + 1, sizeof(*weight));
-	if (!weight)
-		return NULL;
+	pm_tree_free(((struct hpcrun_merged *)merged)->tree);
+}
+
+static void freeze(struct merger *m, struct pm_error *err)
+{
+	struct hpcrun_merged *merged = m->merged;
+	struct pm_tree_builder *builder = m->frames.builder;
+	uint32_t group = find_leading(m), n = pm_tree_count(builder);
+	/* By rank: the inclusive cost in the group that orders siblings. */
+	double *weight = pm_arena_array(m->frames.a, n, sizeof(*weight));
 	for (size_t i = 0; i < m->n_sums; i++)
-		if (m->merged->groups[m->sums[i].metric] == group)
+		if (merged->groups[m->sums[i].metric] == group)
 			weight[owner_of_rank(m, m->sums[i].metric,
-				m->merged->context[m->sums[i].node])] += m->sums[i].cost;
+				merged->context[m->sums[i].node])] += m->sums[i].cost;
 	for (uint32_t rank = n; rank-- > 0;) {
-		uint32_t parent = pm_tree_parent_of(m->builder, rank);
+		uint32_t parent = pm_tree_parent_of(builder, rank);
 		if (parent != PM_NONE)
 			weight[parent] += weight[rank];
 	}
-	return weight;
-}
-
-static int freeze(struct merger *m, struct pm_error *err)
-{
-	struct hpcrun_merged *merged = m->merged;
-	uint32_t *index = NULL, group;
-	int r = find_leading(m, &group);
-	double *weight = r == 0 ? weigh(m, group) : NULL;
-	if (!weight)
-		return -ENOMEM;
-	r = pm_tree_freeze(m->builder, weight, &merged->tree, &index, err);
-	m->builder = NULL;
-	free(weight);
-	if (r < 0)
-		return r;
+	pm_arena_owns(m->a, free_tree, merged);
+	m->frames.builder = NULL;
+	pm_build_check(m->a, pm_tree_freeze(builder, weight, &merged->tree, &m->index, err));
 	merged->tree->ordered_by = group;
-	for (uint32_t i = 0; i < merged->trie.n; i++)
-		merged->context[i] = index[merged->context[i]];
-	free(index);
-	return 0;
+	for (uint32_t i = 0; i < merged->trie->n; i++)
+		merged->context[i] = m->index[merged->context[i]];
 }
 
 /* Different places may have the same frame, and values may belong to the enclosing function. */
-static int find_sharing(struct hpcrun_merged *m)
+static void find_sharing(struct pm_arena *scratch, struct hpcrun_merged *m)
 {
-	bool *taken = calloc((size_t)m->tree->n_contexts + 1, sizeof(*taken));
-	for (uint32_t i = 0; i < m->trie.n && taken; i++) {
+	bool *taken = pm_arena_array(scratch, m->tree->n_contexts, sizeof(*taken));
+	for (uint32_t i = 0; i < m->trie->n; i++) {
 		m->shares |= taken[m->context[i]];
 		taken[m->context[i]] = true;
 	}
-	for (uint32_t i = 0; i < m->trie.metrics.names.n; i++)
-		m->shares |= m->trie.metrics.flags[i] & HPCRUN_METRIC_MOVES;
-	int r = taken ? 0 : -ENOMEM;
-	free(taken);
-	return r;
+	for (uint32_t i = 0; i < m->trie->metrics.names.n; i++)
+		m->shares |= m->trie->metrics.flags[i] & HPCRUN_METRIC_MOVES;
 }
 
 /* ---- costs of the run ---- */
 
-static int find_starts(struct hpcrun_merged *m)
-{
-	const struct hpcrun_cells *c = &m->costs;
-	uint32_t n = m->tree->n_contexts;
-	size_t at = 0;
-	m->cost_start = malloc(((size_t)n + 1) * sizeof(*m->cost_start));
-	for (uint32_t i = 0; i <= n && m->cost_start; i++) {
-		while (at < c->n && c->items[at].context < i)
-			at++;
-		m->cost_start[i] = (uint32_t)at; /* hpcrun_cells_make checks that it fits */
-	}
-	return m->cost_start ? 0 : -ENOMEM;
-}
-
-static int sum_up(struct merger *m, struct pm_error *err)
+static void sum_up(struct merger *m, struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
-	struct hpcrun_own *own = malloc((m->n_sums + 1) * sizeof(*own));
-	if (!own)
-		return -ENOMEM;
+	uint32_t n = merged->tree->n_contexts;
+	struct pm_arena *scratch = pm_arena_scratch(m->frames.a);
+	struct hpcrun_own *own = pm_arena_array(scratch, m->n_sums, sizeof(*own));
+	size_t at = 0;
 	for (size_t i = 0; i < m->n_sums; i++)
 		own[i] = (struct hpcrun_own){
 			.context = hpcrun_merged_owner(
 				merged, m->sums[i].metric, merged->context[m->sums[i].node]),
 			.group = merged->groups[m->sums[i].metric],
 			.cost = m->sums[i].cost};
-	int r = hpcrun_cells_make(
-		&merged->costs, merged->tree, merged->n_groups, own, m->n_sums, err);
-	free(own);
-	return r < 0 ? r : find_starts(merged);
+	hpcrun_cells_make(
+		&merged->costs, m->a, merged->tree, merged->n_groups, own, m->n_sums, err);
+	pm_arena_done(scratch);
+	merged->cost_start = pm_arena_array(m->a, (size_t)n + 1, sizeof(*merged->cost_start));
+	for (uint32_t i = 0; i <= n; i++) {
+		while (at < merged->costs.n && merged->costs.items[at].context < i)
+			at++;
+		merged->cost_start[i] = (uint32_t)at; /* hpcrun_cells_make checks that it fits */
+	}
 }
 
 int64_t hpcrun_merged_costs(
@@ -613,20 +542,18 @@ int64_t hpcrun_merged_costs(
 
 /* ---- blocks ---- */
 
-/*
- * Upper bounds on the number of cells of all threads, by context with its descendants; NULL if out
- * of memory.
- */
-static uint64_t *weigh_contexts(const struct hpcrun_merged *m, uint32_t n_threads)
+/* Upper bounds on the number of cells of all threads, by context with its descendants. */
+static uint64_t *weigh_contexts(
+	struct pm_arena *a, const struct hpcrun_merged *m, uint32_t n_threads)
 {
 	const struct pm_tree *tree = m->tree;
-	uint64_t *visits = calloc((size_t)tree->n_contexts + 1, sizeof(*visits));
-	uint64_t *values = calloc((size_t)tree->n_contexts + 1, sizeof(*values));
-	for (uint32_t i = 0; i < m->trie.n && visits && values; i++) {
-		visits[m->context[i]] += m->trie.tallies[i].visits;
-		values[m->context[i]] += m->trie.tallies[i].values;
+	uint64_t *visits = pm_arena_array(a, tree->n_contexts, sizeof(*visits));
+	uint64_t *values = pm_arena_array(a, tree->n_contexts, sizeof(*values));
+	for (uint32_t i = 0; i < m->trie->n; i++) {
+		visits[m->context[i]] += m->trie->tallies[i].visits;
+		values[m->context[i]] += m->trie->tallies[i].values;
 	}
-	for (uint32_t i = tree->n_contexts; visits && values && i-- > 0;) {
+	for (uint32_t i = tree->n_contexts; i-- > 0;) {
 		uint32_t parent = tree->parent[i];
 		visits[i] = visits[i] < n_threads ? visits[i] : n_threads;
 		if (parent != PM_NONE) {
@@ -637,107 +564,72 @@ static uint64_t *weigh_contexts(const struct hpcrun_merged *m, uint32_t n_thread
 		most = values[i] < most ? values[i] : most;
 		visits[i] = 2 * most; /* inclusive and exclusive */
 	}
-	if (!values) {
-		free(visits);
-		visits = NULL;
-	}
-	free(values);
 	return visits;
 }
 
-static int add_block(struct hpcrun_merged *m, uint32_t start, size_t *room)
+static void divide(struct merger *m, uint32_t n_threads)
 {
-	if (pm_list_room(&m->block_start, m->n_blocks, room, sizeof(start)) < 0)
-		return -ENOMEM;
-	m->block_start[m->n_blocks++] = start;
-	return 0;
-}
-
-static int divide(struct hpcrun_merged *m, uint32_t n_threads)
-{
-	uint64_t *cells = weigh_contexts(m, n_threads), sum = 0;
+	struct hpcrun_merged *merged = m->merged;
+	uint64_t *cells = weigh_contexts(m->frames.a, merged, n_threads), sum = 0;
 	size_t room = 0;
-	int r = cells ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < m->tree->n_contexts && r == 0; i++) {
-		if (i == 0 || sum + cells[i] > BLOCK_CELLS) {
-			r = add_block(m, i, &room);
+	for (uint32_t i = 0; i <= merged->tree->n_contexts; i++) {
+		bool is_end = i == merged->tree->n_contexts;
+		if (i == 0 || is_end || sum + cells[i] > BLOCK_CELLS) {
+			pm_list_grow(m->a, &merged->block_start, merged->n_blocks, &room,
+				sizeof(*merged->block_start));
+			merged->block_start[merged->n_blocks++] = i;
 			sum = 0;
 		}
-		sum += cells[i];
+		sum += is_end ? 0 : cells[i];
 	}
-	if (r == 0)
-		r = add_block(m, m->tree->n_contexts, &room);
-	m->n_blocks--; /* the last entry is an end */
-	free(cells);
-	return r;
+	merged->n_blocks--; /* the last entry is an end */
 }
 
 /* ---- the whole ---- */
 
-static int merge_all(struct merger *m, struct hpcrun_folder *folder,
-	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
-	struct pm_error *err)
+static void free_damage(void *damage)
 {
-	struct hpcrun_merged *merged = m->merged;
-	uint32_t n = thread_list->threads.n, *groups = NULL;
-	merged->counts = calloc((size_t)n + 1, sizeof(*merged->counts));
-	if (!merged->counts)
-		return -ENOMEM;
-	int r = read_stretches(&merged->trie, folder, merged->counts, damage);
-	if (r == 0)
-		r = hpcrun_metric_names_list(
-			&merged->trie.metrics, &merged->arena, damage, &merged->metrics, &groups);
-	if (r < 0)
-		return r;
-	merged->groups = groups;
-	merged->n_groups = merged->metrics.n / 2;
-	m->sums = hpcrun_sums_list(&merged->trie.sums, &m->n_sums);
-	r = m->sums ? plant_all(m) : -ENOMEM;
-	if (r == 0)
-		r = freeze(m, err);
-	if (r == 0)
-		r = find_sharing(merged);
-	if (r == 0)
-		r = sum_up(m, err);
-	if (r == 0)
-		r = divide(merged, n);
-	hpcrun_trie_finish(&merged->trie);
-	return r;
+	pm_damage_done(damage);
 }
 
-int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
-	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
-	struct pm_error *err)
+static void merger_done(void *merger)
 {
-	struct merger m = {.merged = ret};
-	*ret = (struct hpcrun_merged){.n_groups = 0};
+	struct merger *m = merger;
+	pm_tree_builder_free(m->frames.builder);
+	sym_frames_done(&m->frames.named);
+	sym_names_free(m->symbols);
+	free(m->index);
+}
+
+void hpcrun_merge(struct hpcrun_merged *ret, struct pm_arena *a, struct hpcrun_folder *folder,
+	uint32_t n_threads, struct pm_error *err)
+{
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct merger *m = pm_arena_alloc(scratch, sizeof(*m));
 	struct sym_place place = hpcrun_symbols_place(folder);
-	struct sym_names *symbols = NULL;
-	int r = folder->no_symbols ? 0 : sym_names_new(&symbols, &place, damage);
-	m.frames.named.names = symbols;
-	if (r == 0)
-		r = merge_all(&m, folder, thread_list, damage, err);
-	if (r == 0 && damage->no_memory)
-		r = -ENOMEM;
-	pm_tree_builder_free(m.builder);
-	frames_done(&m.frames);
-	sym_names_free(symbols);
-	free(m.sums);
-	if (r == 0)
-		return 0;
-	hpcrun_merged_done(ret);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree");
-}
-
-void hpcrun_merged_done(struct hpcrun_merged *m)
-{
-	pm_tree_free(m->tree);
-	hpcrun_trie_done(&m->trie);
-	hpcrun_cells_done(&m->costs);
-	free(m->cost_start);
-	free(m->context);
-	free(m->block_start);
-	free(m->counts);
-	pm_arena_done(&m->arena);
-	*m = (struct hpcrun_merged){.n_groups = 0};
+	*m = (struct merger){.a = a,
+		.merged = ret,
+		.frames = {.a = scratch,
+			.modules = {.arena = scratch},
+			.places = pm_strtab_in(scratch),
+			.text = {.arena = scratch}}};
+	pm_arena_owns(scratch, merger_done, m);
+	ret->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_arena_owns(a, free_damage, &ret->damage);
+	if (!folder->no_symbols)
+		pm_build_check(a, sym_names_new(&m->symbols, &place, &ret->damage));
+	m->frames.named.names = m->symbols;
+	ret->counts = pm_arena_array(a, n_threads, sizeof(*ret->counts));
+	ret->trie = read_stretches(a, folder, ret->counts, &ret->damage);
+	ret->groups = hpcrun_metric_names_list(a, &ret->trie->metrics, &ret->damage, &ret->metrics);
+	ret->n_groups = ret->metrics.n / 2;
+	m->sums = hpcrun_sums_list(scratch, &ret->trie->sums, &m->n_sums);
+	plant_all(m);
+	freeze(m, err);
+	find_sharing(scratch, ret);
+	sum_up(m, err);
+	divide(m, n_threads);
+	hpcrun_trie_finish(ret->trie);
+	pm_build_check(a, ret->damage.no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
 }

@@ -31,41 +31,54 @@ void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t siz
 		snprintf(ret, size, "trace-%s", trace->has_flags ? "01.01" : "01.00");
 }
 
-/* 1 and the layout, 0 if the file does not tell, or -ENOMEM. */
-static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file, bool is_trace,
-	char *ret, size_t size)
+struct layout {
+	struct pm_arena arena;
+	struct hpcrun_folder *folder;
+	char *ret;
+	size_t size;
+};
+
+static void find_trace_layout(struct layout *l, const struct hpcrun_file *file)
 {
-	struct hpcrun_report silent = {.file = NULL};
+	const struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_trace trace;
-	struct hpcrun_profile p;
 	struct pm_input in;
-	if (!file->name || file->size == 0)
-		return 0;
-	int r = hpcrun_file_open(folder, file, &in, NULL);
+	int r = hpcrun_file_open(l->folder, file, &in, NULL);
+	if (pm_is_passing(r))
+		pm_build_fail(&l->arena, r);
 	if (r < 0)
-		return pm_is_passing(r) ? r : 0;
-	if (is_trace) {
-		r = hpcrun_trace_read(&trace, in.bytes, &silent, NULL);
-		hpcrun_trace_layout(&trace, ret, size);
-	} else {
-		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
-		hpcrun_profile_layout(r == 0 ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
-		hpcrun_profile_done(&p);
+		return;
+	r = hpcrun_trace_read(&trace, in.bytes, &silent, NULL);
+	hpcrun_trace_layout(&trace, l->ret, l->size);
+	if (r < 0)
+		l->ret[0] = '\0';
+	hpcrun_file_close(l->folder, &in);
+}
+
+static void find_layout(void *context)
+{
+	struct layout *l = context;
+	for (uint32_t i = 0; !l->ret[0] && i < l->folder->n; i++) {
+		const struct hpcrun_source *s = &l->folder->sources[i];
+		const struct hpcrun_profile *p = s->profile.name && s->profile.size > 0
+			? hpcrun_profile_open(
+				  &l->arena, l->folder, &s->profile, HPCRUN_WHO, NULL, NULL)
+			: NULL;
+		if (p)
+			hpcrun_profile_layout(p->family, p->version, l->ret, l->size);
+		if (!l->ret[0] && s->trace.name && s->trace.size > 0)
+			find_trace_layout(l, &s->trace);
+		pm_arena_done(&l->arena);
 	}
-	hpcrun_file_close(folder, &in);
-	return pm_is_passing(r) ? r : r == 0 && ret[0];
 }
 
 int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
 {
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < folder->n; i++) {
-		const struct hpcrun_source *s = &folder->sources[i];
-		r = file_layout(folder, &s->profile, false, ret, size);
-		if (r == 0)
-			r = file_layout(folder, &s->trace, true, ret, size);
-	}
-	return r;
+	struct layout l = {.folder = folder, .ret = ret, .size = size};
+	ret[0] = '\0';
+	int r = pm_build(&l.arena, find_layout, &l);
+	pm_arena_done(&l.arena);
+	return r < 0 ? r : ret[0] != '\0';
 }
 
 /* ---- facts ---- */
@@ -75,67 +88,42 @@ static void add(struct hpcrun_facts *f, const char *key, struct pm_cell value)
 	f->items[f->n++] = (struct pm_fact){.key = key, .value = value};
 }
 
-static int add_text(struct hpcrun_facts *f, const char *key, struct pm_bytes text)
+static void add_text(
+	struct hpcrun_facts *f, struct pm_arena *a, const char *key, struct pm_bytes text)
 {
-	if (text.len == 0)
-		return 0;
-	struct pm_bytes copy = pm_arena_copy(&f->arena, text);
-	if (!copy.p)
-		return -ENOMEM;
-	add(f, key, pm_cell_text(copy));
-	return 0;
+	if (text.len)
+		add(f, key, pm_cell_text(pm_arena_copy(a, text)));
 }
 
-static int add_header(struct hpcrun_facts *f, const struct hpcrun_profile *p)
+void hpcrun_facts_read(struct hpcrun_facts *ret, struct pm_arena *a, struct hpcrun_folder *folder)
 {
 	static const struct {
 		const char *fact, *key;
 	} texts[] = {{"program", "program-name"}, {"program_path", "program-path"},
 		{"job", "job-id"}, {"host", "host-id"}};
-	uint64_t pid;
-	int r = add_text(f, "version", p->magic);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == 0; i++)
-		r = add_text(f, texts[i].fact, hpcrun_pairs_find(&p->header, texts[i].key));
-	if (hpcrun_number_parse(hpcrun_pairs_find(&p->header, "process-id"), &pid))
-		add(f, "pid", pm_cell_u64(pid));
-	return r;
-}
-
-/* 1 if the file had a fact, 0, or -ENOMEM. */
-static int ask_file(
-	struct hpcrun_facts *f, struct hpcrun_folder *folder, const struct hpcrun_file *file)
-{
-	struct hpcrun_report silent = {.file = NULL};
-	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
-	struct pm_input in;
-	if (!file->name || file->size == 0)
-		return 0;
-	int r = hpcrun_file_open(folder, file, &in, NULL);
-	if (r < 0)
-		return pm_is_passing(r) ? r : 0;
-	r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
-	if (r == 0) {
-		add(f, "told_by", pm_cell_str(file->name));
-		r = add_header(f, &p);
-		r = r < 0 ? r : 1;
-	}
-	hpcrun_profile_done(&p);
-	hpcrun_file_close(folder, &in);
-	return pm_is_passing(r) || r > 0 ? r : 0;
-}
-
-int hpcrun_facts_read(struct hpcrun_facts *ret, struct hpcrun_folder *folder)
-{
-	uint64_t profiles = 0, traces = 0;
-	int r = 0;
-	*ret = (struct hpcrun_facts){.n = 0};
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	const struct hpcrun_profile *p = NULL;
+	uint64_t profiles = 0, traces = 0, pid;
 	for (uint32_t i = 0; i < folder->n; i++) {
 		profiles += folder->sources[i].profile.name != NULL;
 		traces += folder->sources[i].trace.name != NULL;
 	}
 	add(ret, "profile_files", pm_cell_u64(profiles));
 	add(ret, "trace_files", pm_cell_u64(traces));
-	for (uint32_t i = 0; i < folder->n && r == 0; i++)
-		r = ask_file(ret, folder, &folder->sources[i].profile);
-	return r < 0 ? r : 0;
+	for (uint32_t i = 0; i < folder->n && !p; i++) {
+		const struct hpcrun_file *file = &folder->sources[i].profile;
+		pm_arena_done(scratch);
+		if (file->name && file->size > 0)
+			p = hpcrun_profile_open(scratch, folder, file, HPCRUN_WHO, NULL, NULL);
+		if (p)
+			add(ret, "told_by", pm_cell_str(file->name));
+	}
+	if (!p)
+		return;
+	add_text(ret, a, "version", p->magic);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		add_text(ret, a, texts[i].fact, hpcrun_pairs_find(&p->header, texts[i].key));
+	if (hpcrun_number_parse(hpcrun_pairs_find(&p->header, "process-id"), &pid))
+		add(ret, "pid", pm_cell_u64(pid));
+	pm_arena_done(scratch);
 }

@@ -6,13 +6,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "formats/hpcrun/profile.h"
 #include "profmount/limits.h"
 
@@ -21,10 +19,11 @@
 /* Up to this many cells per number, an array is smaller than a map, and much faster. */
 enum { MOST_CELLS = 12, FEW = 1024 };
 
-int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, size_t n)
+void hpcrun_numbers_init(
+	struct hpcrun_numbers *ret, struct pm_arena *a, const uint32_t *numbers, size_t n)
 {
 	uint32_t least = UINT32_MAX, greatest = 0;
-	*ret = (struct hpcrun_numbers){.places = NULL};
+	*ret = (struct hpcrun_numbers){.map = {.arena = a}};
 	for (size_t i = 0; i < n; i++) {
 		if (numbers[i] == 0)
 			continue;
@@ -33,31 +32,23 @@ int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, siz
 	}
 	uint64_t span = greatest >= least ? (uint64_t)greatest - least + 1 : 1;
 	if (span > MOST_CELLS * (uint64_t)n + FEW)
-		return 0;
+		return;
 	ret->least = least;
 	ret->span = span;
-	ret->places = calloc((size_t)span, sizeof(*ret->places));
-	return ret->places ? 0 : -ENOMEM;
+	ret->places = pm_arena_array(a, (size_t)span, sizeof(*ret->places));
 }
 
-int hpcrun_numbers_put(struct hpcrun_numbers *s, uint32_t number, uint32_t place)
+bool hpcrun_numbers_put(struct hpcrun_numbers *s, uint32_t number, uint32_t place)
 {
-	bool is_new = false;
+	bool is_new;
 	if (s->places) {
 		uint32_t *cell = &s->places[number - s->least];
 		is_new = *cell == 0;
 		*cell = is_new ? place + 1 : *cell;
-	} else if (!pm_map_put(&s->map, number, place, &is_new)) {
-		return -ENOMEM;
+	} else {
+		pm_map_put(&s->map, number, place, &is_new);
 	}
 	return is_new;
-}
-
-void hpcrun_numbers_done(struct hpcrun_numbers *s)
-{
-	free(s->places);
-	pm_map_done(&s->map);
-	*s = (struct hpcrun_numbers){.places = NULL};
 }
 
 /*
@@ -68,10 +59,11 @@ void hpcrun_numbers_done(struct hpcrun_numbers *s)
 
 #define NONE UINT32_MAX
 
-enum { UNSEEN = 0 /* depths count from 1 */, BETWEEN_QUESTIONS = 4096 };
+enum { UNSEEN = 0 /* depths count from 1 */ };
 #define ON_CHAIN UINT32_MAX
 
 struct walk {
+	struct pm_arena *a;
 	struct hpcrun_shape *shape;
 	const struct hpcrun_nodes *nodes;
 	const struct hpcrun_report *report;
@@ -90,45 +82,33 @@ static void report_misplaced(const struct walk *w, uint32_t place, const char *w
 		(long long)node.parent, what);
 }
 
-/* False once the work is cancelled. */
-static bool go_on(uint32_t i)
-{
-	return i % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled();
-}
-
-static void read_numbers(struct walk *w)
-{
-	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++) {
-		struct hpcrun_node node;
-		hpcrun_node_decode(w->nodes, i, &node);
-		w->shape->number[i] = hpcrun_node_number(node.id);
-		w->above[i] = hpcrun_node_number(node.parent);
-	}
-}
-
-static int number_nodes(struct walk *w)
+static void number_nodes(struct walk *w)
 {
 	struct hpcrun_shape *s = w->shape;
-	int r = hpcrun_numbers_init(&s->by_number, s->number, s->n);
-	for (uint32_t i = 0; i < s->n && r == 0 && go_on(i); i++) {
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct hpcrun_node node;
+		hpcrun_proceed(w->a, i);
+		hpcrun_node_decode(w->nodes, i, &node);
+		s->number[i] = hpcrun_node_number(node.id);
+		w->above[i] = hpcrun_node_number(node.parent);
+	}
+	hpcrun_numbers_init(&s->by_number, w->a, s->number, s->n);
+	for (uint32_t i = 0; i < s->n; i++) {
+		hpcrun_proceed(w->a, i);
 		if (s->number[i] == 0) {
 			report_misplaced(w, i, "has the number reserved for no context");
-			continue;
-		}
-		int fresh = hpcrun_numbers_put(&s->by_number, s->number[i], i);
-		if (fresh == 0) {
+		} else if (!hpcrun_numbers_put(&s->by_number, s->number[i], i)) {
 			s->number[i] = 0;
 			report_misplaced(w, i, "has the number of an earlier one, which keeps it");
 		}
-		r = fresh < 0 ? fresh : 0;
 	}
-	return r;
 }
 
 static void find_parents(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++) {
+	for (uint32_t i = 0; i < w->shape->n; i++) {
 		uint32_t number = w->above[i], place = NONE;
+		hpcrun_proceed(w->a, i);
 		if (number)
 			place = hpcrun_numbers_find(&w->shape->by_number, number);
 		w->shape->parent[i] = place != i ? place : NONE;
@@ -159,7 +139,8 @@ static uint32_t climb(struct walk *w, uint32_t place)
 static void put_in_order(struct walk *w)
 {
 	uint32_t *parent = w->shape->parent;
-	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++)
+	for (uint32_t i = 0; i < w->shape->n; i++) {
+		hpcrun_proceed(w->a, i);
 		for (uint32_t n = climb(w, i); n-- > 0;) {
 			uint32_t place = w->chain[n];
 			uint32_t above = parent[place] == NONE ? 0 : w->depth[parent[place]];
@@ -171,47 +152,30 @@ static void put_in_order(struct walk *w)
 			w->depth[place] = above + 1;
 			w->shape->order[w->n_ordered++] = place;
 		}
+	}
 }
 
-int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes,
-	const struct hpcrun_report *report)
+void hpcrun_shape_read(struct hpcrun_shape *ret, struct pm_arena *a,
+	const struct hpcrun_nodes *nodes, const struct hpcrun_report *report)
 {
-	struct walk w = {.shape = ret, .nodes = nodes, .report = report};
-	*ret = (struct hpcrun_shape){.n = (uint32_t)nodes->n};
-	if (nodes->n > PM_LIMIT_ITEMS)
-		return -ENOMEM;
-	size_t n = nodes->n + 1; /* never of size 0 */
-	ret->parent = calloc(n, sizeof(*ret->parent));
-	ret->number = calloc(n, sizeof(*ret->number));
-	ret->order = calloc(n, sizeof(*ret->order));
-	w.above = calloc(n, sizeof(*w.above));
-	w.depth = calloc(n, sizeof(*w.depth));
-	w.chain = calloc(n, sizeof(*w.chain));
-	bool room = ret->parent && ret->number && ret->order && w.above && w.depth && w.chain;
-	int r = room ? 0 : -ENOMEM;
-	if (r == 0) {
-		read_numbers(&w);
-		r = number_nodes(&w);
-	}
-	if (r == 0) {
-		find_parents(&w);
-		put_in_order(&w);
-	}
-	if (pm_work_cancelled())
-		r = PM_CANCELLED;
-	free(w.above);
-	free(w.depth);
-	free(w.chain);
-	return r;
-}
-
-void hpcrun_shape_done(struct hpcrun_shape *s)
-{
-	free(s->parent);
-	free(s->number);
-	free(s->order);
-	hpcrun_numbers_done(&s->by_number);
-	*s = (struct hpcrun_shape){.n = 0};
+	pm_build_check(a, nodes->n > PM_LIMIT_ITEMS ? -ENOMEM : 0);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	size_t n = nodes->n;
+	*ret = (struct hpcrun_shape){.n = (uint32_t)n,
+		.parent = pm_arena_array(a, n, sizeof(*ret->parent)),
+		.number = pm_arena_array(a, n, sizeof(*ret->number)),
+		.order = pm_arena_array(a, n, sizeof(*ret->order))};
+	struct walk w = {.a = a,
+		.shape = ret,
+		.nodes = nodes,
+		.report = report,
+		.above = pm_arena_array(scratch, n, sizeof(*w.above)),
+		.depth = pm_arena_array(scratch, n, sizeof(*w.depth)),
+		.chain = pm_arena_array(scratch, n, sizeof(*w.chain))};
+	number_nodes(&w);
+	find_parents(&w);
+	put_in_order(&w);
+	pm_arena_done(scratch);
 }
 
 /*
@@ -236,28 +200,25 @@ static int by_vaddr(const void *a, const void *b, void *modules)
 	return (*x > *y) - (*x < *y);
 }
 
-/* 0 or -ENOMEM. `modules` must outlive it. */
-static int finder_init(struct finder *f, const struct hpcrun_modules *modules, bool nodes_have_ids)
+/* `modules` must outlive it. */
+static struct finder finder_of(
+	struct pm_arena *a, const struct hpcrun_modules *modules, bool nodes_have_ids)
 {
+	struct finder f = {.modules = modules, .in_order = nodes_have_ids, .by_id = {.arena = a}};
 	bool is_new;
-	*f = (struct finder){.modules = modules};
+	for (size_t i = 0; i < modules->n; i++)
+		f.in_order &= modules->items[i].id == i + 1;
 	if (!nodes_have_ids) {
-		f->by_address = calloc(modules->n + 1, sizeof(*f->by_address));
-		for (size_t i = 0; i < modules->n && f->by_address; i++)
-			f->by_address[i] = (uint32_t)i;
-		return f->by_address ? pm_sort_with(f->by_address, modules->n,
-					       sizeof(*f->by_address), by_vaddr, modules->items)
-				     : -ENOMEM;
+		f.by_address = pm_arena_array(a, modules->n, sizeof(*f.by_address));
+		for (size_t i = 0; i < modules->n; i++)
+			f.by_address[i] = (uint32_t)i;
+		pm_build_check(a,
+			pm_sort_with(f.by_address, modules->n, sizeof(*f.by_address), by_vaddr,
+				modules->items));
 	}
-	f->in_order = true;
-	for (size_t i = 0; i < modules->n; i++)
-		f->in_order &= modules->items[i].id == i + 1;
-	if (f->in_order)
-		return 0;
-	for (size_t i = 0; i < modules->n; i++)
-		if (!pm_map_put(&f->by_id, modules->items[i].id, (uint32_t)i, &is_new))
-			return -ENOMEM;
-	return 0;
+	for (size_t i = 0; i < modules->n && nodes_have_ids && !f.in_order; i++)
+		pm_map_put(&f.by_id, modules->items[i].id, (uint32_t)i, &is_new);
+	return f;
 }
 
 /* The module's index in the load map, or UINT32_MAX. */
@@ -274,14 +235,6 @@ static uint32_t find_module(const struct finder *f, const struct hpcrun_node *no
 	return index ? *index : UINT32_MAX;
 }
 
-/* Also for a zeroed one. */
-static void finder_done(struct finder *f)
-{
-	pm_map_done(&f->by_id);
-	free(f->by_address);
-	*f = (struct finder){.modules = NULL};
-}
-
 /* ==== a whole file ==== */
 
 /* An epoch being read: its position in the file tree's lists, and the index of its nodes. */
@@ -293,6 +246,7 @@ struct epoch {
 };
 
 struct file_reading {
+	struct pm_arena *a; /* until the file has been read */
 	struct hpcrun_file_tree *file_tree;
 	const struct hpcrun_profile *profile;
 	const struct hpcrun_report *report;
@@ -301,24 +255,20 @@ struct file_reading {
 
 /* ---- names ---- */
 
-static int keep_modules(struct hpcrun_file_tree *h, const struct hpcrun_modules *modules)
+static void keep_modules(struct hpcrun_file_tree *h, const struct hpcrun_modules *modules)
 {
 	for (size_t i = 0; i < modules->n; i++) {
-		struct pm_bytes name = pm_arena_copy(&h->arena, modules->items[i].name);
-		if (!name.p ||
-			pm_list_room(&h->modules, h->n_modules, &h->modules_room, sizeof(name)) < 0)
-			return -ENOMEM;
-		h->modules[h->n_modules++] = name;
+		pm_list_grow(
+			h->arena, &h->modules, h->n_modules, &h->modules_room, sizeof(*h->modules));
+		h->modules[h->n_modules++] = pm_arena_copy(h->arena, modules->items[i].name);
 	}
-	return 0;
 }
 
-static int keep_metrics(const struct file_reading *s, const struct hpcrun_metrics *metrics)
+static void keep_metrics(const struct file_reading *s, const struct hpcrun_metrics *metrics)
 {
 	struct hpcrun_file_tree *h = s->file_tree;
 	bool lost = false;
 	for (size_t i = 0; i < metrics->n; i++) {
-		struct hpcrun_file_metric metric;
 		/* Names may take more memory in formulas than in the file. */
 		bool with_formula = h->n_formulas < HPCRUN_MOST_DERIVED;
 		if (!with_formula && !lost && metrics->items[i].formula.len) {
@@ -327,14 +277,12 @@ static int keep_metrics(const struct file_reading *s, const struct hpcrun_metric
 				HPCRUN_MOST_DERIVED);
 			lost = true;
 		}
-		if (hpcrun_metric_crop(metrics, i, with_formula, &h->arena, &metric) < 0 ||
-			pm_list_room(&h->metrics, h->n_metrics, &h->metrics_room, sizeof(metric)) <
-				0)
-			return -ENOMEM;
-		h->n_formulas += metric.formula.len > 0;
-		h->metrics[h->n_metrics++] = metric;
+		pm_list_grow(
+			h->arena, &h->metrics, h->n_metrics, &h->metrics_room, sizeof(*h->metrics));
+		struct hpcrun_file_metric *metric = &h->metrics[h->n_metrics++];
+		*metric = hpcrun_metric_crop(h->arena, metrics, i, with_formula);
+		h->n_formulas += metric->formula.len > 0;
 	}
-	return 0;
 }
 
 /* ---- nodes ---- */
@@ -373,45 +321,31 @@ static void locate(const struct file_reading *s, const struct epoch *e, uint32_t
 		report_node(s, e, place, &node, "has no parent and is not a root");
 }
 
-static int keep_nodes(const struct file_reading *s, struct epoch *e, const struct finder *finder)
+static void keep_epoch(const struct file_reading *s, struct epoch *e)
 {
 	struct hpcrun_file_tree *h = s->file_tree;
-	size_t n = h->n_nodes + e->shape.n;
-	if (n > PM_LIMIT_ITEMS ||
-		(n > 0 && pm_list_room(&h->nodes, n - 1, &h->nodes_room, sizeof(*h->nodes)) < 0))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < e->shape.n; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
-		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
+	struct hpcrun_shape *shape = &e->shape;
+	e->first_module = h->n_modules;
+	e->first_metric = h->n_metrics;
+	keep_modules(h, &e->stored->modules);
+	keep_metrics(s, &e->stored->metrics);
+	hpcrun_shape_read(shape, s->a, &e->stored->nodes, s->report);
+	struct finder finder = finder_of(s->a, &e->stored->modules, e->stored->nodes.has_module);
+	e->index = pm_arena_array(s->a, shape->n, sizeof(*e->index));
+	size_t n = h->n_nodes + shape->n;
+	pm_build_check(s->a, n > PM_LIMIT_ITEMS ? -ENOMEM : 0);
+	if (n > 0)
+		pm_list_grow(h->arena, &h->nodes, n - 1, &h->nodes_room, sizeof(*h->nodes));
+	for (uint32_t i = 0; i < shape->n; i++) {
+		uint32_t place = shape->order[i], parent = shape->parent[place];
 		struct hpcrun_file_node *node = &h->nodes[h->n_nodes];
+		hpcrun_proceed(s->a, i);
 		*node = (struct hpcrun_file_node){
 			.parent = parent == UINT32_MAX ? UINT32_MAX : e->index[parent],
-			.number = e->shape.number[place]};
-		locate(s, e, place, finder, node);
+			.number = shape->number[place]};
+		locate(s, e, place, &finder, node);
 		e->index[place] = (uint32_t)h->n_nodes++;
 	}
-	return 0;
-}
-
-static int keep_epoch(const struct file_reading *s, struct epoch *e)
-{
-	struct finder finder = {.modules = NULL};
-	e->first_module = s->file_tree->n_modules;
-	e->first_metric = s->file_tree->n_metrics;
-	int r = keep_modules(s->file_tree, &e->stored->modules);
-	if (r == 0)
-		r = keep_metrics(s, &e->stored->metrics);
-	if (r == 0)
-		r = hpcrun_shape_read(&e->shape, &e->stored->nodes, s->report);
-	if (r == 0)
-		r = finder_init(&finder, &e->stored->modules, e->stored->nodes.has_module);
-	if (r == 0) {
-		e->index = calloc((size_t)e->shape.n + 1, sizeof(*e->index));
-		r = e->index ? keep_nodes(s, e, &finder) : -ENOMEM;
-	}
-	finder_done(&finder);
-	return r;
 }
 
 /* ---- values ---- */
@@ -425,7 +359,7 @@ static uint32_t node_of(const struct epoch *e, const struct hpcrun_value *v)
 	return place != UINT32_MAX ? e->index[place] : UINT32_MAX;
 }
 
-static int keep_value(const struct file_reading *s, const struct hpcrun_value *v)
+static void keep_value(const struct file_reading *s, const struct hpcrun_value *v)
 {
 	struct hpcrun_file_tree *h = s->file_tree;
 	const struct epoch *e = &s->epochs[v->epoch];
@@ -436,80 +370,48 @@ static int keep_value(const struct file_reading *s, const struct hpcrun_value *v
 	if (!metric || value.node == UINT32_MAX) {
 		hpcrun_report_loss(s->report, v->off, 8, "a value of %s that does not exist",
 			metric ? "a context" : "a metric");
-		return 0;
+		return;
 	}
 	if (hpcrun_value_is_real(metric) && !isfinite(pm_f64_of_bits(v->bits)))
 		hpcrun_report_loss(
 			s->report, v->off, 8, "a value that is not a number: not added to sums");
-	if (pm_list_room(&h->values, h->n_values, &h->values_room, sizeof(value)) < 0)
-		return -ENOMEM;
+	pm_list_grow(h->arena, &h->values, h->n_values, &h->values_room, sizeof(value));
 	h->values[h->n_values++] = value;
-	return 0;
-}
-
-static int keep_values(const struct file_reading *s)
-{
-	struct hpcrun_values v = hpcrun_values_from(s->profile, 0);
-	struct hpcrun_value value;
-	int r = 0;
-	for (uint64_t i = 1; r == 0 && hpcrun_values_next(&v, &value); i++)
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
-								      : keep_value(s, &value);
-	return r;
 }
 
 /* ---- the whole ---- */
 
-static int keep_all(struct file_reading *s)
+static void keep_all(struct file_reading *s)
 {
-	size_t n = s->profile->n_epochs;
-	int r = 0;
-	s->epochs = calloc(n + 1, sizeof(*s->epochs));
-	if (!s->epochs)
-		return -ENOMEM;
-	for (size_t i = 0; i < n && r == 0; i++) {
+	struct hpcrun_values values = hpcrun_values_from(s->profile, 0);
+	struct hpcrun_value value;
+	s->epochs = pm_arena_array(s->a, s->profile->n_epochs, sizeof(*s->epochs));
+	for (size_t i = 0; i < s->profile->n_epochs; i++) {
 		s->epochs[i].stored = &s->profile->epochs[i];
-		r = keep_epoch(s, &s->epochs[i]);
+		keep_epoch(s, &s->epochs[i]);
 	}
-	if (r == 0)
-		r = keep_values(s);
-	for (size_t i = 0; i < n; i++) {
-		hpcrun_shape_done(&s->epochs[i].shape);
-		free(s->epochs[i].index);
+	for (uint64_t i = 1; hpcrun_values_next(&values, &value); i++) {
+		hpcrun_proceed(s->a, i);
+		keep_value(s, &value);
 	}
-	free(s->epochs);
-	return r;
 }
 
-int hpcrun_file_tree_read(struct hpcrun_file_tree *ret, struct hpcrun_folder *folder,
+struct hpcrun_file_tree *hpcrun_file_tree_read(struct pm_arena *a, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, struct pm_damage_list *damage)
 {
-	*ret = (struct hpcrun_file_tree){.n_nodes = 0};
+	struct hpcrun_file_tree *h = pm_arena_alloc(a, sizeof(*h));
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	struct hpcrun_report report = {.list = damage, .file = file->name};
-	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
-	struct file_reading s = {.file_tree = ret, .profile = &p, .report = &report};
-	struct pm_input in = {.name = NULL};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int r = hpcrun_file_open(folder, file, &in, &err);
-	if (r == 0)
-		hpcrun_file_use(&in, 0, in.bytes.len);
-	if (r == 0)
-		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_ALL, &report, &err);
-	if (r == 0)
-		r = keep_all(&s);
-	else if (!pm_is_passing(r))
+	struct file_reading s = {.a = scratch, .file_tree = h, .report = &report};
+	h->arena = a;
+	if (!file->name)
+		return h;
+	s.profile = hpcrun_profile_open(scratch, folder, file, HPCRUN_ALL, damage, &err);
+	if (s.profile)
+		keep_all(&s);
+	else
 		hpcrun_report_file(&report, file->size, &err);
-	hpcrun_profile_done(&p);
-	hpcrun_file_close(folder, &in);
-	return pm_is_passing(r) ? r : 0;
-}
-
-void hpcrun_file_tree_done(struct hpcrun_file_tree *h)
-{
-	free(h->nodes);
-	free(h->values);
-	free(h->metrics);
-	free(h->modules);
-	pm_arena_done(&h->arena);
-	*h = (struct hpcrun_file_tree){.n_nodes = 0};
+	pm_arena_done(scratch);
+	return h;
 }

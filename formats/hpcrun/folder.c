@@ -268,6 +268,36 @@ void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in)
 	pm_input_close(in);
 }
 
+struct opened_file {
+	struct hpcrun_folder *folder;
+	struct pm_input in;
+	struct hpcrun_profile profile;
+};
+
+static void close_file(void *opened)
+{
+	struct opened_file *o = opened;
+	hpcrun_file_close(o->folder, &o->in);
+}
+
+const struct hpcrun_profile *hpcrun_profile_open(struct pm_arena *a, struct hpcrun_folder *folder,
+	const struct hpcrun_file *file, enum hpcrun_extent extent, struct pm_damage_list *damage,
+	struct pm_error *err)
+{
+	const struct hpcrun_report report = {.list = damage, .file = file->name};
+	struct opened_file *o = pm_arena_alloc(a, sizeof(*o));
+	o->folder = folder;
+	pm_arena_owns(a, close_file, o);
+	int r = hpcrun_file_open(folder, file, &o->in, err);
+	if (r == 0 && extent == HPCRUN_ALL)
+		hpcrun_file_use(&o->in, 0, o->in.bytes.len);
+	if (r == 0)
+		r = hpcrun_profile_read(&o->profile, a, o->in.bytes, extent, &report, err);
+	if (pm_is_passing(r))
+		pm_build_fail(a, r);
+	return r < 0 ? NULL : &o->profile;
+}
+
 bool hpcrun_folder_changed(const struct hpcrun_folder *f)
 {
 	return __atomic_load_n(&f->changed, __ATOMIC_ACQUIRE);

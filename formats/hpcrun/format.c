@@ -38,17 +38,30 @@ static int probe(const struct pm_candidate *c)
 }
 
 /* Why a single file has no content, as an error message. */
-static int explain(const struct pm_candidate *c, bool trace, struct pm_error *err)
+struct explaining {
+	struct pm_arena arena;
+	const struct pm_candidate *c;
+	struct pm_error *err;
+};
+
+static void explain_profile(void *context)
+{
+	struct explaining *e = context;
+	struct hpcrun_report silent = {.file = e->c->path};
+	struct hpcrun_profile p;
+	hpcrun_profile_read(&p, &e->arena, e->c->head, HPCRUN_WHO, &silent, e->err);
+}
+
+static void explain(const struct pm_candidate *c, bool trace, struct pm_error *err)
 {
 	struct hpcrun_report silent = {.file = c->path};
-	if (trace) {
-		struct hpcrun_trace t;
-		return hpcrun_trace_read(&t, c->head, &silent, err);
-	}
-	struct hpcrun_profile p;
-	int r = hpcrun_profile_read(&p, c->head, HPCRUN_WHO, &silent, err);
-	hpcrun_profile_done(&p);
-	return r;
+	struct explaining e = {.c = c, .err = err};
+	struct hpcrun_trace t;
+	if (trace)
+		hpcrun_trace_read(&t, c->head, &silent, err);
+	else if (pm_build(&e.arena, explain_profile, &e) < 0)
+		pm_error_plain(err, PM_NO_MEMORY);
+	pm_arena_done(&e.arena);
 }
 
 static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,

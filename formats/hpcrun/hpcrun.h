@@ -77,6 +77,14 @@ void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in);
 
 bool hpcrun_folder_changed(const struct hpcrun_folder *f);
 
+/*
+ * In a build, whose arena has the file until it is dropped: reads as much of it as `extent` says.
+ * NULL, and `err`, if it cannot be read. Losses are reported in `damage`, unless it is NULL.
+ */
+const struct hpcrun_profile *hpcrun_profile_open(struct pm_arena *a, struct hpcrun_folder *folder,
+	const struct hpcrun_file *file, enum hpcrun_extent extent, struct pm_damage_list *damage,
+	struct pm_error *err);
+
 /* The program with most bytes in its files; lives as long as the folder. */
 struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder);
 
@@ -88,6 +96,13 @@ struct pm_bytes hpcrun_file_stem(const struct hpcrun_file *file);
 
 /* The name of the profile or, if there is none, of the trace. */
 const struct hpcrun_file *hpcrun_source_file(const struct hpcrun_source *s);
+
+/* In a build: to be called for each item i of a long loop. */
+static inline void hpcrun_proceed(struct pm_arena *a, uint64_t i)
+{
+	if (i % 4096 == 0)
+		pm_build_proceed(a);
+}
 
 /* ---- names (names.c) ---- */
 
@@ -188,11 +203,11 @@ struct hpcrun_claim {
 struct hpcrun_level *hpcrun_claim_add(struct hpcrun_claim *claim, struct pm_bytes name);
 
 /*
- * Resolves n claims: sets identity and n_identity of `threads[i]`, and ret_keys to the keys in the
- * order of first appearance. All memory is from the arena. 0 or -ENOMEM.
+ * In a build: resolves n claims: sets identity and n_identity of `threads[i]`, and ret_keys to the
+ * keys in the order of first appearance. All memory is from the arena.
  */
-int hpcrun_identities_resolve(const struct hpcrun_claim *claims, uint32_t n,
-	struct pm_thread *threads, struct pm_arena *arena, struct pm_threads *ret_keys);
+void hpcrun_identities_resolve(struct pm_arena *a, const struct hpcrun_claim *claims, uint32_t n,
+	struct pm_thread *threads, struct pm_threads *ret_keys);
 
 /* Identities and sizes of threads and names of metrics, from the beginnings of the files. Reads no
  * trees. */
@@ -211,15 +226,11 @@ struct hpcrun_thread_list {
 	bool may_have_times;          /* on processors, likewise */
 	uint32_t n_runs;              /* in this directory */
 	struct pm_damage_list damage; /* says so, if there are several */
-	struct pm_arena arena;
 };
 
-/* 0, -EIO or -ENOMEM. */
-int hpcrun_thread_list_read(
-	struct hpcrun_thread_list *ret, struct hpcrun_folder *folder, struct pm_error *err);
-
-/* Also for a zeroed one. */
-void hpcrun_thread_list_done(struct hpcrun_thread_list *w);
+/* In a build. */
+void hpcrun_thread_list_read(
+	struct hpcrun_thread_list *ret, struct pm_arena *a, struct hpcrun_folder *folder);
 
 /* ---- a file as a tree (filetree.c) ---- */
 
@@ -231,15 +242,18 @@ struct hpcrun_numbers {
 	struct pm_map map;
 };
 
-/* Makes an empty one for the given numbers, where 0 is none. 0 or -ENOMEM. At most 64 bytes each.
+/*
+ * What follows is built in arenas (arena.h): of the functions that take one, or whose subject has
+ * one, none fails but by leaving the build.
  */
-int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, size_t n);
 
-/* 1: the number, one of those given, is new and gets the place; 0: it has an earlier place. */
-int hpcrun_numbers_put(struct hpcrun_numbers *s, uint32_t number, uint32_t place);
+/* Makes an empty one for the given numbers, where 0 is none. At most 64 bytes each. */
+void hpcrun_numbers_init(
+	struct hpcrun_numbers *ret, struct pm_arena *a, const uint32_t *numbers, size_t n);
 
-/* Also for a zeroed one. */
-void hpcrun_numbers_done(struct hpcrun_numbers *s);
+/* True if the number, one of those given, is new and gets the place; false: it has an earlier one.
+ */
+bool hpcrun_numbers_put(struct hpcrun_numbers *s, uint32_t number, uint32_t place);
 
 /* The place of any number; UINT32_MAX if there is none. O(1). */
 static inline uint32_t hpcrun_numbers_find(const struct hpcrun_numbers *s, uint32_t number)
@@ -265,13 +279,10 @@ struct hpcrun_shape {
 
 /*
  * Nodes with an invalid parent (missing, the node itself, a cycle, too deep) are put at the top and
- * reported. 0 or -ENOMEM. O(n) for any input.
+ * reported. O(n) for any input.
  */
-int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes,
-	const struct hpcrun_report *report);
-
-/* Also for a zeroed one. */
-void hpcrun_shape_done(struct hpcrun_shape *s);
+void hpcrun_shape_read(struct hpcrun_shape *ret, struct pm_arena *a,
+	const struct hpcrun_nodes *nodes, const struct hpcrun_report *report);
 
 /* A place identifies a node of a file's tree in the merged tree: files are merged by paths of
  * places only. After merging, places become frames; costs belong to the innermost frame. */
@@ -316,24 +327,21 @@ struct hpcrun_file_metric {
 };
 
 struct hpcrun_file_tree {
+	struct pm_arena *arena;           /* has all of it */
 	struct hpcrun_file_node *nodes;   /* of all epochs */
 	struct hpcrun_file_value *values; /* in stored order, those of known nodes and metrics */
 	struct hpcrun_file_metric *metrics;
 	struct pm_bytes *modules; /* names */
 	size_t n_nodes, n_values, n_metrics, n_modules, n_formulas;
 	size_t nodes_room, values_room, metrics_room, modules_room;
-	struct pm_arena arena; /* of names */
 };
 
 /*
- * Reads a whole file; an unreadable file gives an empty result. Losses are reported in `damage`,
- * unless it is NULL. 0 or -ENOMEM.
+ * Reads a whole file; it is empty if that is unreadable, or if there is none. Losses are reported
+ * in `damage`, unless it is NULL.
  */
-int hpcrun_file_tree_read(struct hpcrun_file_tree *ret, struct hpcrun_folder *folder,
+struct hpcrun_file_tree *hpcrun_file_tree_read(struct pm_arena *a, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, struct pm_damage_list *damage);
-
-/* Accepts a zeroed one. */
-void hpcrun_file_tree_done(struct hpcrun_file_tree *h);
 
 /*
  * ---- metrics of all files (metrics.c) ----
@@ -346,47 +354,41 @@ enum {
 	HPCRUN_METRIC_SHOWN = 4, /* some file does not say that it is invisible */
 };
 
-/* Used while files are merged. Zeroed = empty. */
 struct hpcrun_metric_names {
+	struct pm_arena *arena;
 	struct pm_strtab names; /* by first appearance */
 	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
 	size_t room;
 	struct pm_strtab formulas; /* as in struct hpcrun_file_metric, each once */
-	struct pm_arena arena;
 };
 
 /* hpcrun defines 12 for a GPU; each is a column of each table. */
 enum { HPCRUN_MOST_DERIVED = 1000 };
 
-/*
- * What a file says of metric i, of which the formula may be left out. Copies into the arena. 0 or
- * -ENOMEM.
- */
-int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with_formula,
-	struct pm_arena *arena, struct hpcrun_file_metric *ret);
+/* What a file says of metric i, of which the formula may be left out. Copies. */
+struct hpcrun_file_metric hpcrun_metric_crop(
+	struct pm_arena *a, const struct hpcrun_metrics *metrics, size_t i, bool with_formula);
 
 /* The cost of a stored value of a metric: × period; NaN if that is not a number. */
 double hpcrun_cost(const struct hpcrun_file_metric *metric, uint64_t bits);
 
-/* The index of the metric's name, new or known. PM_NONE if out of memory. */
+void hpcrun_metric_names_init(struct hpcrun_metric_names *ret, struct pm_arena *a);
+
+/* The index of the metric's name, new or known. */
 uint32_t hpcrun_metric_names_add(
 	struct hpcrun_metric_names *n, const struct hpcrun_file_metric *metric);
 
-/* Adds all of `from`; ret[i] becomes the index of its name i. 0 or -ENOMEM. */
-int hpcrun_metric_names_join(
+/* Adds all of `from`; ret[i] becomes the index of its name i. */
+void hpcrun_metric_names_join(
 	struct hpcrun_metric_names *n, const struct hpcrun_metric_names *from, uint32_t *ret);
 
 /*
  * The metrics of the names that are used, in their order: `ret` has _excl of group g as 2g and
  * _incl as 2g + 1, and those that formulas define; a formula that cannot be computed is reported in
- * `damage`. `*ret_groups` becomes the group of each name, PM_NONE of unused ones; it lives in the
- * arena, too. 0 or -ENOMEM.
+ * `damage`. Returns the group of each name, PM_NONE of unused ones.
  */
-int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
-	struct pm_damage_list *damage, struct pm_metrics *ret, uint32_t **ret_groups);
-
-/* Also for a zeroed one. */
-void hpcrun_metric_names_done(struct hpcrun_metric_names *n);
+const uint32_t *hpcrun_metric_names_list(struct pm_arena *a, const struct hpcrun_metric_names *n,
+	struct pm_damage_list *damage, struct pm_metrics *ret);
 
 /*
  * ---- the trie of all files (trie.c) ----
@@ -403,26 +405,24 @@ struct hpcrun_sum {
 	double cost;
 };
 
-/* Zeroed = empty. */
+/* Zeroed but for the arena = empty. */
 struct hpcrun_sums {
+	struct pm_arena *arena;
 	double *dense[HPCRUN_DENSE]; /* by metric, then node; NaN = nothing */
 	uint32_t dense_n[HPCRUN_DENSE];
 	struct hpcrun_sum *slots; /* of other metrics, open addressing; metric 0 = free */
 	size_t n_sparse, n_slots;
 };
 
-/* 0 or -ENOMEM. O(1). */
-int hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, double cost);
+/* O(1). */
+void hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, double cost);
 
-/* Adds all of `from`, in which nodes and metrics have different numbers. 0 or -ENOMEM. */
-int hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
+/* Adds all of `from`, in which nodes and metrics have different numbers. */
+void hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
 	const uint32_t *metrics);
 
-/* All sums, by metric, then node: the caller's to free(). NULL if out of memory. */
-struct hpcrun_sum *hpcrun_sums_list(const struct hpcrun_sums *s, size_t *ret_n);
-
-/* Also for a zeroed one. */
-void hpcrun_sums_done(struct hpcrun_sums *s);
+/* All sums, by metric, then node. */
+struct hpcrun_sum *hpcrun_sums_list(struct pm_arena *a, const struct hpcrun_sums *s, size_t *ret_n);
 
 struct hpcrun_trie_node {
 	uint64_t ip;
@@ -436,8 +436,9 @@ struct hpcrun_tally {
 	uint32_t values;
 };
 
-/* Zeroed = empty. */
 struct hpcrun_trie {
+	struct pm_arena *arena;
+	struct pm_arena *merging; /* of the tallies and sums */
 	struct pm_strtab
 		modules; /* names, which `module` of nodes in load modules is an index of */
 	struct hpcrun_metric_names metrics;
@@ -447,33 +448,32 @@ struct hpcrun_trie {
 	size_t nodes_room, tallies_room;
 	struct pm_fingerprints prints; /* of nodes */
 	struct hpcrun_sums sums;       /* own costs by node and metric name */
-	struct pm_arena arena;
 };
+
+/* An empty one. */
+struct hpcrun_trie *hpcrun_trie_new(struct pm_arena *a);
 
 /* The place of a node; `module` as in the node. */
 struct hpcrun_place hpcrun_trie_place(const struct hpcrun_trie *t, uint32_t node);
 
-/* Adds a file's nodes: ret[i] becomes the trie node of node i. 0 or -ENOMEM. O(nodes). */
-int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret);
+/* Adds a file's nodes. Returns the trie node of each, in the arena of the file tree. O(nodes). */
+uint32_t *hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_file_tree *h);
 
 /*
  * The same lookup for a file that was added before, without changing anything; UINT32_MAX for
  * unknown nodes. Thread-safe.
  */
-int hpcrun_trie_follow(
-	const struct hpcrun_trie *t, const struct hpcrun_file_tree *h, uint32_t *ret);
+uint32_t *hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_file_tree *h);
 
-/* Adds a file's values to its nodes, which were added as `nodes`. 0 or -ENOMEM. */
-int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_file_tree *h, const uint32_t *nodes);
+/* Adds a file's values to its nodes, which were added as `nodes`. */
+void hpcrun_trie_add(
+	struct hpcrun_trie *t, const struct hpcrun_file_tree *h, const uint32_t *nodes);
 
-/* Adds all of `from`, whose files come after those of `t`. 0 or -ENOMEM. */
-int hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from);
+/* Adds all of `from`, whose files come after those of `t`. */
+void hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from);
 
 /* Frees the sums and tallies; the rest is for hpcrun_trie_follow. */
 void hpcrun_trie_finish(struct hpcrun_trie *t);
-
-/* Also for a zeroed one. */
-void hpcrun_trie_done(struct hpcrun_trie *t);
 
 /*
  * ---- costs (cells.c) ----
@@ -498,18 +498,15 @@ struct hpcrun_cells {
 };
 
 /*
- * Adds up `own`: equal ones in order, children from the last one on. 0 or -ENOMEM; beyond
- * PM_LIMIT_SUMS, also sets `err`, which may be NULL. O(n + contexts above them + contexts of the
- * tree / 64), for each group O(its own costs and the contexts above them).
+ * Adds up `own`: equal ones in order, children from the last one on. Beyond PM_LIMIT_SUMS there is
+ * no memory, which `err` says, unless it is NULL. O(n + contexts above them + contexts of the tree
+ * / 64), for each group O(its own costs and the contexts above them).
  */
-int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
-	const struct hpcrun_own *own, size_t n, struct pm_error *err);
+void hpcrun_cells_make(struct hpcrun_cells *ret, struct pm_arena *a, const struct pm_tree *tree,
+	uint32_t n_groups, const struct hpcrun_own *own, size_t n, struct pm_error *err);
 
 /* The first cell of a context, or the position where it would be. O(log n). */
 size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context);
-
-/* Accepts a zeroed one. */
-void hpcrun_cells_done(struct hpcrun_cells *c);
 
 /*
  * ---- the merged tree (contexts.c) ----
@@ -522,7 +519,7 @@ struct hpcrun_merged {
 	struct pm_metrics metrics; /* of n_groups groups */
 	uint32_t n_groups;
 	const uint32_t *groups;    /* by metric name of the trie; PM_NONE: no value is stored */
-	struct hpcrun_trie trie;   /* for hpcrun_trie_follow */
+	struct hpcrun_trie *trie;  /* for hpcrun_trie_follow */
 	uint32_t *context;         /* by node of the trie */
 	bool shares;               /* several nodes may have the same context */
 	struct hpcrun_cells costs; /* of the run */
@@ -532,16 +529,12 @@ struct hpcrun_merged {
 	uint32_t n_blocks;
 	struct pm_missings missing;      /* its rows: modules whose names were looked for */
 	struct pm_thread_counts *counts; /* where it shares: of nodes, not of contexts */
-	struct pm_arena arena;
+	struct pm_damage_list damage;    /* what is lost of the profiles */
 };
 
-/* Reads every profile once; losses are reported in `damage`. */
-int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
-	const struct hpcrun_thread_list *thread_list, struct pm_damage_list *damage,
-	struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void hpcrun_merged_done(struct hpcrun_merged *m);
+/* Reads every profile once. `ret` is in the arena, which has all of it. */
+void hpcrun_merge(struct hpcrun_merged *ret, struct pm_arena *a, struct hpcrun_folder *folder,
+	uint32_t n_threads, struct pm_error *err);
 
 /*
  * The context that has the values of a metric (by name index of the trie) stored at `context`: the
@@ -565,15 +558,8 @@ struct hpcrun_stored {
 
 /* A thread's values as stored in its file. */
 struct hpcrun_values_of_thread {
-	struct pm_cached cached;
 	struct hpcrun_stored *items; /* in stored order */
 	size_t n;
-};
-
-/* Their costs, from hpcrun_cells_make. */
-struct hpcrun_costs_of_thread {
-	struct pm_cached cached;
-	struct hpcrun_cells cells;
 };
 
 /* Maps node numbers in traces to contexts. */
@@ -582,7 +568,6 @@ struct hpcrun_link {
 };
 
 struct hpcrun_links_of_thread {
-	struct pm_cached cached;
 	struct hpcrun_link *items; /* by number, each once */
 	size_t n;
 	uint32_t *starts; /* of equal ranges of numbers: the first item of each, and the end */
@@ -596,16 +581,30 @@ struct hpcrun_run {
 };
 
 /*
- * Each reads the thread's file: 0 or -ENOMEM. If a thread has no profile, or its file cannot be
- * read any more, the result is empty; in the latter case the folder is marked as changed. Free with
- * (*ret)->cached.free.
+ * These read the thread's file. If it has no profile, or its file cannot be read any more, the
+ * result is empty; in the latter case the folder is marked as changed.
  */
-int hpcrun_values_of_thread(
-	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_values_of_thread **ret);
-int hpcrun_links_of_thread(
-	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_links_of_thread **ret);
-int hpcrun_costs_of_thread(
-	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_costs_of_thread **ret);
+struct hpcrun_links_of_thread *hpcrun_links_of_thread(
+	struct pm_arena *a, const struct hpcrun_run *run, uint32_t thread);
+
+/* What is decoded again when it is asked for, and may be cached. */
+enum hpcrun_decoded_what {
+	HPCRUN_THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
+	HPCRUN_THREAD_COSTS,   /* struct hpcrun_cells */
+	HPCRUN_THREAD_LINKS,   /* struct hpcrun_links_of_thread */
+	HPCRUN_CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_by_context */
+	HPCRUN_CONTEXT_COSTS,
+};
+
+struct hpcrun_decoded {
+	struct pm_cached cached;
+	struct pm_arena arena; /* has it */
+	const void *it;
+};
+
+/* Values and costs of a block of contexts read all files, on all cores. 0 or -ENOMEM. */
+int hpcrun_decode(const struct hpcrun_run *run, enum hpcrun_decoded_what what, uint32_t of,
+	struct hpcrun_decoded **ret);
 
 /* The number of values, and of contexts with values. 0 or -ENOMEM. */
 int hpcrun_values_count(const struct hpcrun_values_of_thread *values, const struct hpcrun_merged *m,
@@ -615,8 +614,8 @@ int hpcrun_values_count(const struct hpcrun_values_of_thread *values, const stru
 struct pm_value hpcrun_stored_value(
 	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread);
 
-/* Fills in starts and shift: about one range for each item. 0 or -ENOMEM. */
-int hpcrun_links_index(struct hpcrun_links_of_thread *l);
+/* Fills in starts and shift: about one range for each item. */
+void hpcrun_links_index(struct hpcrun_links_of_thread *l, struct pm_arena *a);
 
 /*
  * The context number for a node number in a trace, or UINT64_MAX. O(1) if numbers are evenly
@@ -630,8 +629,6 @@ uint64_t hpcrun_links_find(
  * contexts is computed at once by reading every file.
  */
 
-enum hpcrun_by_context_of { HPCRUN_BY_CONTEXT_COSTS, HPCRUN_BY_CONTEXT_VALUES };
-
 struct hpcrun_by_context_cell {
 	uint32_t thread;
 	uint32_t metric : 31, whole : 1;
@@ -642,7 +639,6 @@ struct hpcrun_by_context_cell {
 };
 
 struct hpcrun_by_context {
-	struct pm_cached cached;
 	uint32_t first, n; /* contexts */
 	uint64_t *start;   /* n + 1: of each context's cells */
 	struct hpcrun_by_context_cell
@@ -652,12 +648,8 @@ struct hpcrun_by_context {
 /* The block of a context. O(log n). */
 uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context);
 
-/* Reads all files, on all cores. 0 or -ENOMEM. Free with (*ret)->cached.free. */
-int hpcrun_by_context_read(const struct hpcrun_run *run, uint32_t block,
-	enum hpcrun_by_context_of of, struct hpcrun_by_context **ret);
-
 /* As pm_profile_ops.values, of a context of that block. */
-int64_t hpcrun_by_context_fill(const struct hpcrun_by_context *a, const struct hpcrun_merged *m,
+int64_t hpcrun_by_context_fill(const struct hpcrun_merged *m, const void *by_context,
 	uint32_t context, uint64_t first, struct pm_value *ret, size_t room);
 
 /* ---- times and samples (trace.c) ---- */
@@ -676,12 +668,9 @@ struct hpcrun_times {
 	uint64_t origin_ns, end_ns; /* of all; PM_NO_TIME without samples */
 };
 
-/* Scans all traces, in parallel. Unreadable files have no samples. 0 or -ENOMEM. */
-int hpcrun_times_read(struct hpcrun_times *ret, struct hpcrun_folder *folder,
+/* In a build: scans all traces, in parallel. Unreadable files have no samples. */
+void hpcrun_times_read(struct hpcrun_times *ret, struct pm_arena *a, struct hpcrun_folder *folder,
 	const struct hpcrun_thread_list *thread_list);
-
-/* Also for a zeroed one. */
-void hpcrun_times_done(struct hpcrun_times *t);
 
 /* The trace whose samples are requested. */
 struct hpcrun_trace_place {
@@ -717,11 +706,10 @@ enum { HPCRUN_MOST_FACTS = 12 };
 struct hpcrun_facts {
 	struct pm_fact items[HPCRUN_MOST_FACTS];
 	size_t n;
-	struct pm_arena arena;
 };
 
-/* From the header of the first profile that can be read. 0 or -ENOMEM. */
-int hpcrun_facts_read(struct hpcrun_facts *ret, struct hpcrun_folder *folder);
+/* In a build: from the header of the first profile that can be read. */
+void hpcrun_facts_read(struct hpcrun_facts *ret, struct pm_arena *a, struct hpcrun_folder *folder);
 
 /* ---- raw/ (raw.c) ---- */
 
@@ -746,15 +734,13 @@ struct hpcrun_opened {
 	struct hpcrun_folder folder;
 	char layout[32];
 
-	struct pm_lazy thread_list_lazy, merged_lazy, times_lazy, damage_lazy, facts_lazy;
-	struct hpcrun_thread_list thread_list;
-	struct hpcrun_merged merged;
+	struct pm_part thread_list_part, merged_part, times_part, damage_part, facts_part;
+	/* Of these parts, once they are built: */
+	struct hpcrun_thread_list *thread_list;
+	struct hpcrun_merged *merged;
+	struct hpcrun_times *times;
 	struct pm_cache *decoded; /* threads and blocks of contexts, by use */
 	uint64_t n_decoded;       /* atomic: how often one was decoded, for tests */
-	struct hpcrun_times times;
-	struct hpcrun_facts facts;
-	struct pm_damage_list damage_list, found; /* while merging; in all */
-	struct pm_damages damages;
 	struct hpcrun_file_list files;
 	struct pm_named_doc document; /* of the root */
 	struct pm_span span;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/cursor.h"
@@ -43,14 +42,14 @@ static void write_field(struct pm_text *out, struct pm_bytes text)
 }
 
 /*
- * Writes what of a formula is the same in all files: name, description, how it is shown, the
- * formula and the names of its metrics, with NUL between them. The formula is empty if it cannot be
- * one.
+ * What of a formula is the same in all files: name, description, how it is shown, the formula and
+ * the names of its metrics, with NUL between them. The formula is empty if it cannot be one.
  */
-static void write_record(const struct hpcrun_metrics *metrics, const struct hpcrun_metric *of,
-	struct pm_text *out, struct pm_text *names)
+static struct pm_bytes make_record(
+	struct pm_arena *a, const struct hpcrun_metrics *metrics, const struct hpcrun_metric *of)
 {
-	struct pm_text formula = {.limit = LONGEST};
+	struct pm_text out = {.arena = a}, formula = {.limit = LONGEST, .arena = a};
+	struct pm_text names = formula;
 	bool good = of->formula.len < LONGEST && !memchr(of->formula.p, 0, of->formula.len);
 	unsigned n = 0;
 	for (size_t i = 0; good && i < of->formula.len; i++) {
@@ -65,40 +64,33 @@ static void write_record(const struct hpcrun_metrics *metrics, const struct hpcr
 			number < UINT32_MAX;
 			k++)
 			number = number * 10 + (uint64_t)(of->formula.p[k] - '0');
-		good = k > i + 1 && write_reference(metrics, number, n++, &formula, names);
+		good = k > i + 1 && write_reference(metrics, number, n++, &formula, &names);
 		i = k - 1;
 	}
-	write_field(out, of->name);
-	write_field(out, of->description);
-	pm_text_printf(out, "%u%c", of->show, 0);
-	if (good && !formula.failed && !names->failed) {
-		pm_text_bytes(out, pm_text_view(&formula));
-		pm_text_bytes(out, pm_text_view(names));
+	write_field(&out, of->name);
+	write_field(&out, of->description);
+	pm_text_printf(&out, "%u%c", of->show, 0);
+	if (good && !formula.failed && !names.failed) {
+		pm_text_bytes(&out, pm_text_view(&formula));
+		pm_text_bytes(&out, pm_text_view(&names));
 	}
-	out->failed |= (formula.failed && !formula.full) || (names->failed && !names->full);
 	pm_text_done(&formula);
+	pm_text_done(&names);
+	return pm_text_view(&out);
 }
 
-int hpcrun_metric_crop(const struct hpcrun_metrics *metrics, size_t i, bool with_formula,
-	struct pm_arena *arena, struct hpcrun_file_metric *ret)
+struct hpcrun_file_metric hpcrun_metric_crop(
+	struct pm_arena *a, const struct hpcrun_metrics *metrics, size_t i, bool with_formula)
 {
 	const struct hpcrun_metric *from = &metrics->items[i];
-	struct pm_text record = {.p = NULL}, names = {.limit = LONGEST};
-	*ret = (struct hpcrun_file_metric){.name = pm_arena_copy(arena, from->name),
+	struct hpcrun_file_metric ret = {.name = pm_arena_copy(a, from->name),
 		.period = from->period,
 		.moves = from->has_flags && from->move_to_proc,
 		.invisible = from->has_flags && from->show == SHOW_NEVER,
 		.real = hpcrun_value_is_real(from)};
-	bool good = ret->name.p;
-	if (good && with_formula && from->formula.len && from->has_flags && !ret->invisible) {
-		write_record(metrics, from, &record, &names);
-		if (!record.failed)
-			ret->formula = pm_arena_copy(arena, pm_text_view(&record));
-		good = ret->formula.p;
-	}
-	pm_text_done(&record);
-	pm_text_done(&names);
-	return good ? 0 : -ENOMEM;
+	if (with_formula && from->formula.len && from->has_flags && !ret.invisible)
+		ret.formula = make_record(a, metrics, from);
+	return ret;
 }
 
 double hpcrun_cost(const struct hpcrun_file_metric *metric, uint64_t bits)
@@ -110,57 +102,44 @@ double hpcrun_cost(const struct hpcrun_file_metric *metric, uint64_t bits)
 
 /* ==== of all ==== */
 
+void hpcrun_metric_names_init(struct hpcrun_metric_names *ret, struct pm_arena *a)
+{
+	*ret = (struct hpcrun_metric_names){
+		.arena = a, .names = pm_strtab_in(a), .formulas = pm_strtab_in(a)};
+}
+
 static uint32_t add_name(struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags)
 {
-	n->names.arena = &n->arena;
 	uint32_t known = n->names.n, index = pm_strtab_add(&n->names, name);
-	if (index == PM_NONE)
-		return PM_NONE;
-	if (index < known) {
-		n->flags[index] |= flags;
-		return index;
+	if (index == known) {
+		pm_list_grow(n->arena, &n->flags, index, &n->room, sizeof(*n->flags));
+		n->flags[index] = 0;
 	}
-	if (pm_list_room(&n->flags, index, &n->room, sizeof(*n->flags)) < 0)
-		return PM_NONE;
-	n->flags[index] = flags;
+	n->flags[index] |= flags;
 	return index;
 }
 
 uint32_t hpcrun_metric_names_add(
 	struct hpcrun_metric_names *n, const struct hpcrun_file_metric *metric)
 {
-	n->formulas.arena = &n->arena;
-	if (metric->formula.len && pm_strtab_add(&n->formulas, metric->formula) == PM_NONE)
-		return PM_NONE;
+	if (metric->formula.len)
+		pm_strtab_add(&n->formulas, metric->formula);
 	return add_name(n, metric->name,
 		(metric->moves ? HPCRUN_METRIC_MOVES : 0) |
 			(metric->invisible ? 0 : HPCRUN_METRIC_SHOWN));
 }
 
-int hpcrun_metric_names_join(
+void hpcrun_metric_names_join(
 	struct hpcrun_metric_names *n, const struct hpcrun_metric_names *from, uint32_t *ret)
 {
-	n->formulas.arena = &n->arena;
 	for (uint32_t i = 0; i < from->formulas.n; i++)
-		if (pm_strtab_add(&n->formulas, from->formulas.items[i]) == PM_NONE)
-			return -ENOMEM;
+		pm_strtab_add(&n->formulas, from->formulas.items[i]);
 	for (uint32_t i = 0; i < from->names.n; i++)
-		if ((ret[i] = add_name(n, from->names.items[i], from->flags[i])) == PM_NONE)
-			return -ENOMEM;
-	return 0;
-}
-
-void hpcrun_metric_names_done(struct hpcrun_metric_names *n)
-{
-	pm_strtab_done(&n->names);
-	pm_strtab_done(&n->formulas);
-	pm_arena_done(&n->arena);
-	free(n->flags);
-	*n = (struct hpcrun_metric_names){.flags = NULL};
+		ret[i] = add_name(n, from->names.items[i], from->flags[i]);
 }
 
 /* The two metrics of the group. */
-static int make_metrics(
+static void make_metrics(
 	struct pm_arena *arena, struct pm_metric *metrics, uint32_t group, struct pm_bytes name)
 {
 	struct pm_metric metric = {.id = 2 * group,
@@ -171,15 +150,12 @@ static int make_metrics(
 		.has_values = true,
 		.name = pm_arena_copy(arena, name),
 		.scope = pm_bytes_of("exclusive")};
-	if (!metric.name.p)
-		return -ENOMEM;
 	metric.unit = hpcrun_metric_unit(metric.name);
 	metrics[metric.id] = metric;
 	metric.id++;
 	metric.role = PM_ROLE_INCLUSIVE;
 	metric.scope = pm_bytes_of("inclusive");
 	metrics[metric.id] = metric;
-	return 0;
 }
 
 /* ---- formulas ---- */
@@ -194,6 +170,11 @@ static struct pm_bytes take_field(struct pm_bytes *rest)
 	return field;
 }
 
+static void formula_done(void *formula)
+{
+	pm_formula_done(formula);
+}
+
 struct deriving {
 	const struct hpcrun_metric_names *names;
 	const uint32_t *groups; /* by name */
@@ -204,50 +185,50 @@ struct deriving {
 };
 
 /*
- * The formula over groups, in the arena; *ret is NULL if a metric has no values, or if it cannot be
- * computed, which *ret_why says. 0 or -ENOMEM.
+ * The formula over groups; NULL if a metric has no values, or if it cannot be computed, which
+ * *ret_why says.
  */
-static int read_formula(const struct deriving *d, struct pm_bytes text, struct pm_bytes names,
-	struct pm_formula **ret, const char **ret_why)
+static struct pm_formula *read_formula(
+	const struct deriving *d, struct pm_bytes text, struct pm_bytes names, const char **ret_why)
 {
 	struct pm_formula_fault where;
-	struct pm_formula read, *formula = pm_arena_alloc(d->arena, sizeof(*formula));
-	*ret = NULL;
-	int r = formula ? pm_formula_read(text, &read, &where) : -ENOMEM;
-	if (r == -EINVAL)
+	struct pm_formula *formula = pm_arena_alloc(d->arena, 2 * sizeof(*formula));
+	struct pm_formula *read = formula + 1; /* with room for more steps than it has */
+	pm_arena_owns(d->arena, formula_done, read);
+	int r = pm_formula_read(text, read, &where);
+	if (r == -EINVAL) {
 		*ret_why = "its formula is none that can be computed";
-	if (r < 0)
-		return r == -EINVAL ? 0 : r;
-	formula->n = read.n;
-	formula->ops = pm_arena_array(d->arena, read.n, sizeof(*read.ops));
+		return NULL;
+	}
+	pm_build_check(d->arena, r);
 	bool has_values = true;
-	for (uint32_t i = 0; formula->ops && i < read.n; i++) {
-		formula->ops[i] = read.ops[i];
-		if (read.ops[i].kind != PM_OP_NAME)
+	formula->n = read->n;
+	formula->ops = pm_arena_array(d->arena, read->n, sizeof(*read->ops));
+	for (uint32_t i = 0; i < read->n; i++) {
+		struct pm_op *op = &formula->ops[i];
+		*op = read->ops[i];
+		if (op->kind != PM_OP_NAME)
 			continue;
 		/* `$0`, `$1` … come in this order. */
 		uint32_t name = pm_strtab_find(&d->names->names, take_field(&names));
-		if (read.ops[i].name.p[0] != '$' || name == PM_NONE)
+		if (op->name.p[0] != '$' || name == PM_NONE)
 			*ret_why = "its formula has a name that is none of a metric";
-		formula->ops[i].name = (struct pm_bytes){NULL, 0};
-		formula->ops[i].leaf = name == PM_NONE ? PM_NONE : d->groups[name];
-		has_values &= formula->ops[i].leaf != PM_NONE;
+		op->name = (struct pm_bytes){NULL, 0};
+		op->leaf = name == PM_NONE ? PM_NONE : d->groups[name];
+		has_values &= op->leaf != PM_NONE;
 	}
-	pm_formula_done(&read);
-	if (has_values && !*ret_why)
-		*ret = formula;
-	return formula->ops ? 0 : -ENOMEM;
+	pm_formula_done(read);
+	return has_values && !*ret_why ? formula : NULL;
 }
 
 /* A metric, unless another file has defined it. */
-static int derive(struct deriving *d, struct pm_bytes record, struct pm_damage_list *damage)
+static void derive(struct deriving *d, struct pm_bytes record, struct pm_damage_list *damage)
 {
 	struct pm_bytes name = take_field(&record), description = take_field(&record);
 	struct pm_bytes show = take_field(&record), text = take_field(&record);
 	uint32_t index = pm_strtab_find(&d->names->names, name);
 	struct pm_formula *formula = NULL;
 	const char *why = NULL;
-	int r = 0;
 	if (d->n == HPCRUN_MOST_DERIVED)
 		why = "is one derived metric too many";
 	else if (index != PM_NONE && d->defined[index])
@@ -255,14 +236,14 @@ static int derive(struct deriving *d, struct pm_bytes record, struct pm_damage_l
 	else if (index != PM_NONE && d->groups[index] != PM_NONE)
 		why = "has values and a formula, which is not computed";
 	else
-		r = read_formula(d, text, record, &formula, &why);
+		formula = read_formula(d, text, record, &why);
 	if (why)
 		pm_damage_add(damage, NULL, PM_NO_OFFSET, PM_NO_OFFSET, "metric %.*s: %s",
 			name.len < 80 ? (int)name.len : 80, (const char *)name.p, why);
 	if (index != PM_NONE)
 		d->defined[index] = true;
 	if (!formula)
-		return r;
+		return;
 	struct pm_derived *derived = &d->list[d->n++];
 	uint8_t shown = show.p[0] - '0';
 	*derived = (struct pm_derived){.name = pm_arena_copy(d->arena, name),
@@ -270,31 +251,12 @@ static int derive(struct deriving *d, struct pm_bytes record, struct pm_damage_l
 		.own = shown == SHOW_INCLUSIVE ? NULL : formula,
 		.inclusive = shown == SHOW_EXCLUSIVE ? NULL : formula};
 	derived->unit = hpcrun_metric_unit(derived->name);
-	return derived->name.p && derived->description.p ? 0 : -ENOMEM;
-}
-
-static int derive_all(const struct hpcrun_metric_names *n, const uint32_t *groups,
-	struct pm_arena *arena, struct pm_damage_list *damage, struct pm_metrics *ret)
-{
-	uint32_t most = n->formulas.n < HPCRUN_MOST_DERIVED ? n->formulas.n : HPCRUN_MOST_DERIVED;
-	struct deriving d = {.names = n,
-		.groups = groups,
-		.arena = arena,
-		.list = pm_arena_array(arena, (size_t)most + 1, sizeof(*d.list)),
-		.defined = calloc((size_t)n->names.n + 1, sizeof(*d.defined))};
-	int r = d.list && d.defined ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n->formulas.n && r == 0; i++)
-		r = derive(&d, n->formulas.items[i], damage);
-	free(d.defined);
-	ret->derived = d.list;
-	ret->n_derived = d.n;
-	return r;
 }
 
 /* ---- the list ---- */
 
-int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
-	struct pm_damage_list *damage, struct pm_metrics *ret, uint32_t **ret_groups)
+const uint32_t *hpcrun_metric_names_list(struct pm_arena *a, const struct hpcrun_metric_names *n,
+	struct pm_damage_list *damage, struct pm_metrics *ret)
 {
 	enum { BOTH = HPCRUN_METRIC_USED | HPCRUN_METRIC_SHOWN };
 	uint32_t n_groups = 0, count = 0;
@@ -303,19 +265,26 @@ int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_aren
 		count += n->flags[i] & HPCRUN_METRIC_USED;
 		any |= (n->flags[i] & BOTH) == BOTH;
 	}
-	uint32_t *groups = pm_arena_array(arena, (size_t)n->names.n + 1, sizeof(*groups));
-	struct pm_metric *metrics = pm_arena_array(arena, 2 * (size_t)count + 1, sizeof(*metrics));
-	int r = groups && metrics ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n->names.n && r == 0; i++) {
+	uint32_t *groups = pm_arena_array(a, n->names.n, sizeof(*groups));
+	struct pm_metric *metrics = pm_arena_array(a, 2 * (size_t)count, sizeof(*metrics));
+	for (uint32_t i = 0; i < n->names.n; i++) {
 		bool used = n->flags[i] & HPCRUN_METRIC_USED;
 		bool hidden = any && !(n->flags[i] & HPCRUN_METRIC_SHOWN);
 		groups[i] = used ? n_groups++ : PM_NONE;
 		if (!used)
 			continue;
-		r = make_metrics(arena, metrics, groups[i], n->names.items[i]);
+		make_metrics(a, metrics, groups[i], n->names.items[i]);
 		metrics[2 * groups[i]].hidden = metrics[2 * groups[i] + 1].hidden = hidden;
 	}
-	*ret = (struct pm_metrics){.n = 2 * n_groups, .metrics = metrics};
-	*ret_groups = groups;
-	return r == 0 ? derive_all(n, groups, arena, damage, ret) : r;
+	uint32_t most = n->formulas.n < HPCRUN_MOST_DERIVED ? n->formulas.n : HPCRUN_MOST_DERIVED;
+	struct deriving d = {.names = n,
+		.groups = groups,
+		.arena = a,
+		.list = pm_arena_array(a, most, sizeof(*d.list)),
+		.defined = pm_arena_array(a, n->names.n, sizeof(*d.defined))};
+	for (uint32_t i = 0; i < n->formulas.n; i++)
+		derive(&d, n->formulas.items[i], damage);
+	*ret = (struct pm_metrics){
+		.n = 2 * n_groups, .metrics = metrics, .derived = d.list, .n_derived = d.n};
+	return groups;
 }

@@ -17,77 +17,79 @@
 /* Documents that are read while a view reads one thread per core. */
 enum { READ_BESIDE = 2 };
 
-static int build_thread_list(void *self, struct pm_error *err)
+static void build_thread_list(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpcrun_opened *o = self;
-	return hpcrun_thread_list_read(&o->thread_list, &o->folder, err);
+	struct hpcrun_opened *o = opened;
+	(void)err;
+	hpcrun_thread_list_read(part, a, &o->folder);
+	o->thread_list = part;
+	o->parts.threads.it = &o->thread_list->threads;
 }
 
 /*
- * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
- * The part is const from then on.
+ * Each builds its part, and the parts it depends on, if necessary: 0 or -ENOMEM. Thread-safe. The
+ * part is const from then on.
  */
 static int get_thread_list(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct hpcrun_thread_list),
+		.build = build_thread_list,
+		.what = "the threads"};
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->thread_list_lazy, build_thread_list, o, err);
+	return pm_part_build(&o->thread_list_part, &type, o, err);
 }
 
 /* The same for hpcrun_file_list. */
 static int thread_list_of(void *self, const struct hpcrun_thread_list **ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = self;
-	*ret = &o->thread_list;
-	return get_thread_list(o, err);
+	int r = get_thread_list(o, err);
+	*ret = r < 0 ? NULL : o->thread_list;
+	return r;
 }
 
-static int build_merged(void *self, struct pm_error *err)
+static void build_merged(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpcrun_opened *o = self;
-	int r = get_thread_list(o, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_merge(&o->merged, &o->folder, &o->thread_list, &o->damage_list, err);
-	o->parts.tree.it = o->merged.tree;
-	if (r == 0)
-		return 0;
-	pm_damage_done(&o->damage_list); /* it may be tried again */
-	o->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	return r;
+	struct hpcrun_opened *o = opened;
+	pm_build_check(a, get_thread_list(o, err));
+	hpcrun_merge(part, a, &o->folder, o->thread_list->threads.n, err);
+	o->merged = part;
+	o->parts.tree.it = o->merged->tree;
+	o->parts.metrics.it = &o->merged->metrics;
+	o->parts.missing.it = &o->merged->missing;
 }
 
 static int get_merged(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct hpcrun_merged), .build = build_merged, .what = "the tree"};
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->merged_lazy, build_merged, o, err);
+	return pm_part_build(&o->merged_part, &type, o, err);
 }
 
-static int build_times(void *self, struct pm_error *err)
+static void build_times(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpcrun_opened *o = self;
-	int r = get_thread_list(o, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_times_read(&o->times, &o->folder, &o->thread_list);
-	o->span = (struct pm_span){o->times.origin_ns, o->times.origin_ns};
-	if (o->times.origin_ns != PM_NO_TIME)
-		o->span.duration_ns = o->times.end_ns - o->times.origin_ns;
-	if (r == 0)
-		return 0;
-	hpcrun_times_done(&o->times);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the traces");
+	struct hpcrun_opened *o = opened;
+	pm_build_check(a, get_thread_list(o, err));
+	hpcrun_times_read(part, a, &o->folder, o->thread_list);
+	o->times = part;
+	o->span = (struct pm_span){o->times->origin_ns, o->times->origin_ns};
+	if (o->times->origin_ns != PM_NO_TIME)
+		o->span.duration_ns = o->times->end_ns - o->times->origin_ns;
 }
 
 static int get_times(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct hpcrun_times), .build = build_times, .what = "the traces"};
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->times_lazy, build_times, o, err);
+	return pm_part_build(&o->times_part, &type, o, err);
 }
 
 /* Requires `merged`. */
 static struct hpcrun_run run_of(struct hpcrun_opened *o)
 {
-	return (struct hpcrun_run){.merged = &o->merged, .folder = &o->folder};
+	return (struct hpcrun_run){.merged = o->merged, .folder = &o->folder};
 }
 
 struct pm_cache *hpcrun_decoded_new(uint64_t limit)
@@ -98,18 +100,9 @@ struct pm_cache *hpcrun_decoded_new(uint64_t limit)
 	return cache;
 }
 
-/* What is decoded again when it is asked for, and kept in o->decoded. */
-enum decoded {
-	THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
-	THREAD_COSTS,   /* struct hpcrun_costs_of_thread */
-	THREAD_LINKS,   /* struct hpcrun_links_of_thread */
-	CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_by_context */
-	CONTEXT_COSTS,
-};
-
 struct request {
 	struct hpcrun_opened *opened;
-	enum decoded what;
+	enum hpcrun_decoded_what what;
 	uint32_t of;
 };
 
@@ -117,138 +110,130 @@ static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct request *q = context;
 	struct hpcrun_run run = run_of(q->opened);
-	struct hpcrun_values_of_thread *values = NULL;
-	struct hpcrun_costs_of_thread *costs = NULL;
-	struct hpcrun_links_of_thread *links = NULL;
-	struct hpcrun_by_context *by_context = NULL;
-	int r = -EINVAL;
+	struct hpcrun_decoded *decoded = NULL;
 	__atomic_add_fetch(&q->opened->n_decoded, 1, __ATOMIC_RELAXED);
-	switch (q->what) {
-	case THREAD_VALUES: r = hpcrun_values_of_thread(&run, q->of, &values); break;
-	case THREAD_COSTS: r = hpcrun_costs_of_thread(&run, q->of, &costs); break;
-	case THREAD_LINKS: r = hpcrun_links_of_thread(&run, q->of, &links); break;
-	case CONTEXT_VALUES:
-		r = hpcrun_by_context_read(&run, q->of, HPCRUN_BY_CONTEXT_VALUES, &by_context);
-		break;
-	case CONTEXT_COSTS:
-		r = hpcrun_by_context_read(&run, q->of, HPCRUN_BY_CONTEXT_COSTS, &by_context);
-		break;
-	}
+	int r = hpcrun_decode(&run, q->what, q->of, &decoded);
 	if (r < 0)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the costs");
-	*ret = values   ? &values->cached
-		: costs ? &costs->cached
-		: links ? &links->cached
-			: &by_context->cached;
+	*ret = &decoded->cached;
 	return 0;
 }
 
-/* Release with pm_cache_release(o->decoded, …). 0, -EIO or -ENOMEM. */
-static int get_decoded(struct hpcrun_opened *o, enum decoded what, uint32_t of,
-	struct pm_cached **ret, struct pm_error *err)
+/* Release it with `release`. 0 or -ENOMEM. */
+static int get_decoded(struct hpcrun_opened *o, enum hpcrun_decoded_what what, uint32_t of,
+	const struct hpcrun_decoded **ret, struct pm_error *err)
 {
+	struct pm_cached *cached;
 	struct request q = {.opened = o, .what = what, .of = of};
 	int r = get_merged(o, err);
 	if (r < 0)
 		return r;
-	r = pm_cache_get(o->decoded, (uint64_t)what << 32 | of, decode, &q, ret, NULL);
+	r = pm_cache_get(o->decoded, (uint64_t)what << 32 | of, decode, &q, &cached, NULL);
 	/* Whatever the error was, including cancellation, the part is tried again. */
-	return r < 0 ? pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the costs")
-		     : 0;
+	if (r < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the costs");
+	*ret = (const struct hpcrun_decoded *)cached;
+	return 0;
+}
+
+static void release(struct hpcrun_opened *o, const struct hpcrun_decoded *d)
+{
+	pm_cache_release(o->decoded, &((struct hpcrun_decoded *)(uintptr_t)d)->cached);
 }
 
 /* ---- facts and damage ---- */
 
-static int build_facts(void *self, struct pm_error *err)
+static void build_facts(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpcrun_opened *o = self;
-	int r = hpcrun_facts_read(&o->facts, &o->folder);
-	o->parts.facts.it = o->facts.items;
-	o->parts.facts.n = o->facts.n;
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	struct hpcrun_opened *o = opened;
+	struct hpcrun_facts *facts = part;
+	(void)err;
+	hpcrun_facts_read(facts, a, &o->folder);
+	o->parts.facts.it = facts->items;
+	o->parts.facts.n = facts->n;
 }
 
 static int get_facts(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct hpcrun_facts), .build = build_facts, .what = "the facts"};
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->facts_lazy, build_facts, o, err);
+	return pm_part_build(&o->facts_part, &type, o, err);
 }
 
 /* A thread's trace, without its links; requires `merged` and `times`. */
 static struct hpcrun_trace_place trace_place_of(struct hpcrun_opened *o, uint32_t thread)
 {
 	return (struct hpcrun_trace_place){.folder = &o->folder,
-		.thread = &o->thread_list.items[thread],
-		.time = &o->times.items[thread],
-		.merged = &o->merged,
+		.thread = &o->thread_list->items[thread],
+		.time = &o->times->items[thread],
+		.merged = o->merged,
 		.index = thread};
 }
 
+/* What is lost, in all. */
+struct losses {
+	struct hpcrun_opened *opened;
+	struct pm_damage_list list;
+	struct pm_damages rows;
+};
+
 /* Collects what is lost of a thread's trace in a list of its own. */
-static int make_losses(void *context, uint32_t i, void *result)
+static void make_losses(struct pm_arena *a, void *context, uint32_t i, void *result)
 {
-	struct hpcrun_opened *o = context;
-	struct pm_damage_list *list = result;
+	struct hpcrun_opened *o = ((struct losses *)context)->opened;
 	const char *name = o->folder.sources[i].trace.name;
 	struct hpcrun_run run = run_of(o);
 	struct hpcrun_trace_place place = trace_place_of(o, i);
-	struct hpcrun_report report = {.list = list, .file = name};
-	struct hpcrun_links_of_thread *links;
-	*list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	int r = name ? hpcrun_links_of_thread(&run, i, &links) : 0;
-	if (r < 0 || !name)
-		return r;
-	place.links = links;
-	r = hpcrun_trace_report(&place, &report);
-	links->cached.free(&links->cached);
-	return r;
+	struct hpcrun_report report = {.list = result, .file = name};
+	*report.list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	if (!name)
+		return;
+	place.links = hpcrun_links_of_thread(a, &run, i);
+	pm_build_check(a, hpcrun_trace_report(&place, &report));
 }
 
 static int take_losses(void *context, uint32_t i, void *result)
 {
-	struct hpcrun_opened *o = context;
+	struct losses *l = context;
 	(void)i;
-	pm_damage_add_all(&o->found, result);
+	pm_damage_add_all(&l->list, result);
 	return 0;
 }
 
-static void drop_losses(void *result)
+static void drop_losses(void *list)
 {
-	pm_damage_done(result);
+	pm_damage_done(list);
 }
 
-static int build_damage(void *self, struct pm_error *err)
+static void build_damage(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpcrun_opened *o = self;
-	int r = get_merged(o, err);
-	if (r == 0)
-		r = get_times(o, err);
-	if (r < 0)
-		return r;
-	o->found = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	pm_damage_add_all(&o->found, &o->damage_list);
-	struct pm_pipeline pipeline = {.n = o->thread_list.threads.n,
+	struct hpcrun_opened *o = opened;
+	struct losses *l = part;
+	pm_build_check(a, get_merged(o, err));
+	pm_build_check(a, get_times(o, err));
+	*l = (struct losses){.opened = o, .list = PM_DAMAGE_LIST_INIT};
+	pm_arena_owns(a, drop_losses, &l->list);
+	pm_damage_add_all(&l->list, &o->merged->damage);
+	struct pm_pipeline pipeline = {.n = o->thread_list->threads.n,
 		.size = sizeof(struct pm_damage_list),
-		.make = make_losses,
+		.build = make_losses,
 		.take = take_losses,
 		.drop = drop_losses,
-		.context = o};
-	r = pm_pipeline_run(&pipeline);
-	pm_damage_add_all(&o->found, &o->thread_list.damage);
-	if (r == 0 && o->found.no_memory)
-		r = -ENOMEM;
-	if (r == 0) {
-		o->damages = pm_damage_rows(&o->found);
-		return 0;
-	}
-	pm_damage_done(&o->found); /* it may be tried again */
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
+		.context = l};
+	pm_build_check(a, pm_pipeline_run(&pipeline));
+	pm_damage_add_all(&l->list, &o->thread_list->damage);
+	pm_build_check(a, l->list.no_memory ? -ENOMEM : 0);
+	l->rows = pm_damage_rows(&l->list);
+	o->parts.damage.it = &l->rows;
 }
 
 static int get_damage(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct losses), .build = build_damage, .what = "the damage"};
 	struct hpcrun_opened *o = opened;
-	return pm_lazy_get(&o->damage_lazy, build_damage, o, err);
+	return pm_part_build(&o->damage_part, &type, o, err);
 }
 
 /* ---- opening and closing ---- */
@@ -261,9 +246,8 @@ int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpc
 		hpcrun_folder_close(folder);
 		return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 	}
-	*o = (struct hpcrun_opened){.folder = *folder,
-		.damage_list = PM_DAMAGE_LIST_INIT,
-		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
+	*o = (struct hpcrun_opened){
+		.folder = *folder, .decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
 	int r = -ENOMEM;
 	if (o->decoded)
 		r = hpcrun_layout_find(&o->folder, o->layout, sizeof(o->layout));
@@ -286,12 +270,11 @@ int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpc
 void hpcrun_opened_free(struct hpcrun_opened *o)
 {
 	pm_cache_free(o->decoded);
-	hpcrun_merged_done(&o->merged);
-	hpcrun_times_done(&o->times);
-	hpcrun_thread_list_done(&o->thread_list);
-	pm_arena_done(&o->facts.arena);
-	pm_damage_done(&o->damage_list);
-	pm_damage_done(&o->found);
+	pm_part_done(&o->damage_part);
+	pm_part_done(&o->facts_part);
+	pm_part_done(&o->times_part);
+	pm_part_done(&o->merged_part);
+	pm_part_done(&o->thread_list_part);
 	hpcrun_folder_close(&o->folder);
 	free(o);
 }
@@ -315,8 +298,8 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 		int r = get_thread_list(o, err);
 		return r < 0 ? r
 			: feature == PM_HAS_TIMES
-			? o->thread_list.may_have_times && o->thread_list.n_runs <= 1
-			: o->thread_list.may_have_gpu;
+			? o->thread_list->may_have_times && o->thread_list->n_runs <= 1
+			: o->thread_list->may_have_gpu;
 	}
 	case PM_HAS_TRACES: return has_traces(&o->folder);
 	case PM_HAS_RANKS: return 1;
@@ -330,17 +313,17 @@ static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	struct pm_cached *c;
+	const struct hpcrun_decoded *d = NULL;
 	int r = get_merged(o, err);
 	if (r == 0)
-		*ret = o->merged.counts[thread];
-	if (r < 0 || !o->merged.shares)
+		*ret = o->merged->counts[thread];
+	if (r < 0 || !o->merged->shares)
 		return r;
-	r = get_decoded(o, THREAD_VALUES, thread, &c, err);
+	r = get_decoded(o, HPCRUN_THREAD_VALUES, thread, &d, err);
 	if (r < 0)
 		return r;
-	r = hpcrun_values_count((const struct hpcrun_values_of_thread *)c, &o->merged, ret);
-	pm_cache_release(o->decoded, c);
+	r = hpcrun_values_count(d->it, o->merged, ret);
+	release(o, d);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -351,13 +334,13 @@ static int64_t model_run_costs(const struct pm_profile *p, uint32_t context, str
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	int r = get_merged(o, err);
-	return r < 0 ? r : hpcrun_merged_costs(&o->merged, context, ret, room);
+	return r < 0 ? r : hpcrun_merged_costs(o->merged, context, ret, room);
 }
 
-static int64_t fill_costs(const struct hpcrun_merged *m, const struct pm_cached *c, uint32_t thread,
+static int64_t fill_costs(const struct hpcrun_merged *m, const void *decoded, uint32_t thread,
 	uint64_t first, struct pm_value *ret, size_t room)
 {
-	const struct hpcrun_cells *cells = &((const struct hpcrun_costs_of_thread *)c)->cells;
+	const struct hpcrun_cells *cells = decoded;
 	size_t filled = 0;
 	for (uint64_t i = first; i < cells->n && filled < room; i++)
 		ret[filled++] = (struct pm_value){
@@ -368,46 +351,40 @@ static int64_t fill_costs(const struct hpcrun_merged *m, const struct pm_cached 
 	return (int64_t)filled;
 }
 
-static int64_t fill_values(const struct hpcrun_merged *m, const struct pm_cached *c,
-	uint32_t thread, uint64_t first, struct pm_value *ret, size_t room)
+static int64_t fill_values(const struct hpcrun_merged *m, const void *decoded, uint32_t thread,
+	uint64_t first, struct pm_value *ret, size_t room)
 {
-	const struct hpcrun_values_of_thread *values = (const struct hpcrun_values_of_thread *)c;
+	const struct hpcrun_values_of_thread *values = decoded;
 	size_t filled = 0;
 	for (uint64_t i = first; i < values->n && filled < room; i++)
 		ret[filled++] = hpcrun_stored_value(m, &values->items[i], thread);
 	return (int64_t)filled;
 }
 
-static int64_t fill_by_context(const struct hpcrun_merged *m, const struct pm_cached *c,
-	uint32_t context, uint64_t first, struct pm_value *ret, size_t room)
-{
-	return hpcrun_by_context_fill(
-		(const struct hpcrun_by_context *)c, m, context, first, ret, room);
-}
-
 static int64_t model_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	static const struct {
-		enum decoded part;
-		int64_t (*fill)(const struct hpcrun_merged *m, const struct pm_cached *c,
-			uint32_t index, uint64_t first, struct pm_value *ret, size_t room);
+		enum hpcrun_decoded_what what;
+		int64_t (*fill)(const struct hpcrun_merged *m, const void *decoded, uint32_t index,
+			uint64_t first, struct pm_value *ret, size_t room);
 	} kinds[][2] = {
-		[PM_OF_THREAD] = {{THREAD_COSTS, fill_costs}, {THREAD_VALUES, fill_values}},
-		[PM_OF_CONTEXT] = {{CONTEXT_COSTS, fill_by_context},
-			{CONTEXT_VALUES, fill_by_context}},
+		[PM_OF_THREAD] = {{HPCRUN_THREAD_COSTS, fill_costs},
+			{HPCRUN_THREAD_VALUES, fill_values}},
+		[PM_OF_CONTEXT] = {{HPCRUN_CONTEXT_COSTS, hpcrun_by_context_fill},
+			{HPCRUN_CONTEXT_VALUES, hpcrun_by_context_fill}},
 	};
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
-	struct pm_cached *c;
+	const struct hpcrun_decoded *d = NULL;
 	int r = get_merged(o, err);
 	if (r < 0)
 		return r;
-	uint32_t item = of.what == PM_OF_THREAD ? of.index : hpcrun_block_of(&o->merged, of.index);
-	r = get_decoded(o, kinds[of.what][of.stored].part, item, &c, err);
+	uint32_t item = of.what == PM_OF_THREAD ? of.index : hpcrun_block_of(o->merged, of.index);
+	r = get_decoded(o, kinds[of.what][of.stored].what, item, &d, err);
 	if (r < 0)
 		return r;
-	int64_t n = kinds[of.what][of.stored].fill(&o->merged, c, of.index, first, ret, room);
-	pm_cache_release(o->decoded, c);
+	int64_t n = kinds[of.what][of.stored].fill(o->merged, d->it, of.index, first, ret, room);
+	release(o, d);
 	return n;
 }
 
@@ -423,13 +400,13 @@ static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64
 	if (r < 0)
 		return r;
 	struct hpcrun_trace_place place = trace_place_of(o, thread);
-	struct pm_cached *c;
-	r = get_decoded(o, THREAD_LINKS, thread, &c, err);
+	const struct hpcrun_decoded *d = NULL;
+	r = get_decoded(o, HPCRUN_THREAD_LINKS, thread, &d, err);
 	if (r < 0)
 		return r;
-	place.links = (const struct hpcrun_links_of_thread *)c;
+	place.links = d->it;
 	int64_t n = hpcrun_samples(&place, first, ret, room, err);
-	pm_cache_release(o->decoded, c);
+	release(o, d);
 	return n;
 }
 
@@ -439,10 +416,10 @@ static int model_trace_ends(const struct pm_profile *p, uint32_t thread, uint64_
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	int r = get_times(o, err);
 	*ret_first_ns = *ret_last_ns = PM_NO_TIME;
-	if (r < 0 || o->times.items[thread].first == PM_NO_TIME)
+	if (r < 0 || o->times->items[thread].first == PM_NO_TIME)
 		return r;
-	*ret_first_ns = o->times.items[thread].first;
-	*ret_last_ns = o->times.items[thread].last;
+	*ret_first_ns = o->times->items[thread].first;
+	*ret_last_ns = o->times->items[thread].last;
 	return 0;
 }
 
@@ -451,7 +428,7 @@ static int model_thread_document(const struct pm_profile *p, uint32_t thread, ui
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	int r = get_thread_list(o, err);
-	return r < 0 ? r : hpcrun_raw_document(&o->folder, &o->thread_list, thread, k, ret);
+	return r < 0 ? r : hpcrun_raw_document(&o->folder, o->thread_list, thread, k, ret);
 }
 
 static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
@@ -460,7 +437,7 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	int r = get_thread_list(o, err);
 	if (r < 0)
 		return r;
-	const struct pm_threads *threads = &o->thread_list.threads;
+	const struct pm_threads *threads = &o->thread_list->threads;
 	uint32_t thread = 0;
 	while (thread < threads->n && !o->folder.sources[thread].profile.name)
 		thread++;
@@ -488,11 +465,11 @@ static int model_remarks(const struct pm_profile *p, struct pm_text *out, struct
 {
 	struct hpcrun_opened *o = hpcrun_opened_of(p);
 	int r = get_thread_list(o, err);
-	if (r == 0 && o->thread_list.n_runs > 1)
+	if (r == 0 && o->thread_list->n_runs > 1)
 		pm_text_printf(out,
 			"%u runs are in this directory, and sums and times are over all of them: "
 			"threads/run=N keeps them apart, damage.csv says which file is of which.\n",
-			o->thread_list.n_runs);
+			o->thread_list->n_runs);
 	return r < 0 ? r : pm_text_status(out);
 }
 
@@ -513,11 +490,11 @@ void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret)
 {
 	o->parts = (struct pm_parts){
 		.tree.build = get_merged,
-		.metrics = {.build = get_merged, .it = &o->merged.metrics},
-		.threads = {.build = get_thread_list, .it = &o->thread_list.threads},
+		.metrics.build = get_merged,
+		.threads.build = get_thread_list,
 		.span = {.build = get_times, .it = &o->span},
-		.missing = {.build = get_merged, .it = &o->merged.missing},
-		.damage = {.build = get_damage, .it = &o->damages},
+		.missing.build = get_merged,
+		.damage.build = get_damage,
 		.documents = {.it = &o->document, .n = 1},
 		.facts.build = get_facts,
 	};

@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
@@ -35,34 +34,12 @@ void hpcrun_report_file(const struct hpcrun_report *r, uint64_t size, const stru
 
 /* ==== epochs of a profile ==== */
 
-/* Adds an empty epoch; NULL if out of memory. */
+/* Adds an empty one. */
 static struct hpcrun_epoch *add_epoch(struct hpcrun_profile *p)
 {
-	if (pm_list_room(&p->epochs, p->n_epochs, &p->epochs_room, sizeof(*p->epochs)) < 0)
-		return NULL;
+	pm_list_grow(p->arena, &p->epochs, p->n_epochs, &p->epochs_room, sizeof(*p->epochs));
 	p->epochs[p->n_epochs] = (struct hpcrun_epoch){.flags = 0};
 	return &p->epochs[p->n_epochs++];
-}
-
-static void epochs_done(struct hpcrun_profile *p)
-{
-	for (size_t i = 0; i < p->n_epochs; i++) {
-		free(p->epochs[i].pairs.items);
-		free(p->epochs[i].metrics.items);
-		free(p->epochs[i].modules.items);
-	}
-	free(p->epochs);
-	p->epochs = NULL;
-	p->n_epochs = p->epochs_room = 0;
-}
-
-void hpcrun_profile_done(struct hpcrun_profile *p)
-{
-	epochs_done(p);
-	free(p->header.items);
-	free(p->kinds);
-	free(p->identity);
-	*p = (struct hpcrun_profile){.family = HPCRUN_FAMILY_NONE};
 }
 
 /* The values [*ret_start, *ret_end) of a block; false where they are not its own. */
@@ -124,7 +101,8 @@ static bool at_tag(const struct pm_cur *c)
  * Granularity comes first since September 2009. Both are small numbers, so the upper half of a
  * leading granularity is 0, and that of a leading distance is not.
  */
-static int read_epoch_header(struct pm_cur *c, bool early, struct hpcrun_epoch *e)
+static bool read_epoch_header(
+	struct pm_arena *a, struct pm_cur *c, bool early, struct hpcrun_epoch *e)
 {
 	pm_cur_take(c, TAG_SIZE);
 	e->flags = pm_cur_u64(c);
@@ -136,7 +114,7 @@ static int read_epoch_header(struct pm_cur *c, bool early, struct hpcrun_epoch *
 		e->granularity = pm_cur_u64(c);
 		e->ra_to_callsite = pm_cur_u32(c);
 	}
-	return hpcrun_pairs_read(c, &e->pairs);
+	return hpcrun_pairs_read(a, c, &e->pairs);
 }
 
 /* True if all announced nodes are present; otherwise the complete ones are used. */
@@ -160,40 +138,27 @@ static bool place_nodes(struct pm_cur *c, const struct hpcrun_dialect *d, struct
 	return whole == n;
 }
 
-/* -ENOMEM, or 0 with the position that was reached. */
-static int read_epoch(struct pm_cur *c, bool early, const struct hpcrun_dialect *d,
-	struct hpcrun_epoch *e, enum stage *ret)
+static enum stage read_epoch(
+	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_dialect *d)
 {
-	*ret = STAGE_HEADER;
-	int r = read_epoch_header(c, early, e);
-	if (r == 0) {
-		*ret = STAGE_METRICS;
-		r = hpcrun_metrics_read(c, d, &e->metrics);
-	}
-	if (r == 0) {
-		*ret = STAGE_MODULES;
-		r = hpcrun_modules_read(c, d, &e->modules);
-	}
-	if (r == 0)
-		*ret = place_nodes(c, d, e) ? STAGE_WHOLE : STAGE_NODES;
-	return pm_is_passing(r) ? r : 0;
+	struct hpcrun_epoch *e = add_epoch(p);
+	if (!read_epoch_header(p->arena, c, p->family == HPCRUN_FAMILY_EARLY, e))
+		return STAGE_HEADER;
+	if (!hpcrun_metrics_read(p->arena, c, d, &e->metrics))
+		return STAGE_METRICS;
+	if (!hpcrun_modules_read(p->arena, c, d, &e->modules))
+		return STAGE_MODULES;
+	return place_nodes(c, d, e) ? STAGE_WHOLE : STAGE_NODES;
 }
 
-/* Epochs up to the end of the file, or to an incomplete one; *ret says how the last one ended. */
-static int read_epochs(
-	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_dialect *d, enum stage *ret)
+/* Epochs up to the end of the file, or to an incomplete one; returns how the last one ended. */
+static enum stage read_epochs(
+	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_dialect *d)
 {
-	*ret = STAGE_WHOLE;
-	while (*ret == STAGE_WHOLE && pm_cur_left(c) > 0) {
-		*ret = STAGE_TAG;
-		if (!at_tag(c))
-			return 0;
-		struct hpcrun_epoch *e = add_epoch(p);
-		int r = e ? read_epoch(c, p->family == HPCRUN_FAMILY_EARLY, d, e, ret) : -ENOMEM;
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	enum stage stage = STAGE_WHOLE;
+	while (stage == STAGE_WHOLE && pm_cur_left(c) > 0)
+		stage = at_tag(c) ? read_epoch(p, c, d) : STAGE_TAG;
+	return stage;
 }
 
 /* ---- which dialect ---- */
@@ -254,26 +219,26 @@ static const struct hpcrun_dialect *dialects_of(const struct hpcrun_profile *p, 
 	return dialects_02;
 }
 
-static int choose_dialect(
-	struct hpcrun_profile *p, struct pm_cur start, const struct hpcrun_dialect **ret)
+static const struct hpcrun_dialect *choose_dialect(
+	const struct hpcrun_profile *p, struct pm_cur start)
 {
 	size_t n;
-	const struct hpcrun_dialect *dialects = dialects_of(p, &n);
+	const struct hpcrun_dialect *dialects = dialects_of(p, &n), *ret = NULL;
+	struct pm_arena *scratch = pm_arena_scratch(p->arena);
 	int best = -1;
 	for (size_t i = 0; i < n; i++) {
 		struct pm_cur c = start;
-		enum stage last;
-		int r = read_epochs(p, &c, &dialects[i], &last);
-		int sense = sense_of(p, last);
-		epochs_done(p);
-		if (r < 0)
-			return r;
+		struct hpcrun_profile trial = *p;
+		trial.arena = scratch;
+		enum stage last = read_epochs(&trial, &c, &dialects[i]);
+		int sense = sense_of(&trial, last);
+		pm_arena_done(scratch);
 		if (sense > best) {
 			best = sense;
-			*ret = &dialects[i];
+			ret = &dialects[i];
 		}
 	}
-	return 0;
+	return ret;
 }
 
 /* ---- the whole ---- */
@@ -307,21 +272,15 @@ static void report_last(const struct hpcrun_profile *p, const struct pm_cur *c, 
 	}
 }
 
-/* Reads the data after the header pairs, at the cursor. 0 or -ENOMEM. */
-static int read_all_epochs(
+/* Reads the data after the header pairs, at the cursor. */
+static void read_all_epochs(
 	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_report *report)
 {
-	const struct hpcrun_dialect *dialect = NULL;
-	enum stage last;
 	/* For some weeks of 2009, and in the design note, a count came first. */
 	if (p->family == HPCRUN_FAMILY_EARLY && !at_tag(c) && pm_cur_left(c) > 0)
 		pm_cur_u32(c);
-	int r = choose_dialect(p, *c, &dialect);
-	if (r == 0)
-		r = read_epochs(p, c, dialect, &last);
-	if (r == 0)
-		report_last(p, c, last, report);
-	return r;
+	enum stage last = read_epochs(p, c, choose_dialect(p, *c));
+	report_last(p, c, last, report);
 }
 
 /*
@@ -333,7 +292,7 @@ enum { IDENTITY_SIZE = 18 };
 
 #define INDEX_END 0x656e6421u /* end! */
 
-static int read_identity(struct hpcrun_profile *p, struct pm_cur *c)
+static void read_identity(struct hpcrun_profile *p, struct pm_cur *c)
 {
 	uint16_t n = pm_cur_u16(c);
 	for (uint16_t i = 0; i < n && pm_cur_left(c) >= IDENTITY_SIZE; i++) {
@@ -342,13 +301,12 @@ static int read_identity(struct hpcrun_profile *p, struct pm_cur *c)
 			.kind = kind & 0x3fff, .interpret = (uint8_t)(kind >> 14)};
 		level.physical = pm_cur_u64(c);
 		level.logical = pm_cur_u64(c);
-		if (pm_list_room(&p->identity, p->n_identity, &p->identity_room, sizeof(level)) < 0)
-			return -ENOMEM;
+		pm_list_grow(
+			p->arena, &p->identity, p->n_identity, &p->identity_room, sizeof(level));
 		p->identity[p->n_identity++] = level;
 	}
 	if (p->n_identity < n)
 		c->bad = true;
-	return 0;
 }
 
 /* Values and index at `off`, if both fit and the index ends with its end mark. */
@@ -414,22 +372,6 @@ static void read_blocks(
 	else
 		hpcrun_report_loss(report, at, c->b.len - at,
 			"metric values without a valid index: their contexts are unknown");
-}
-
-/* Reads the section at the cursor. 0 or -ENOMEM. */
-static int read_sparse(struct hpcrun_profile *p, struct pm_cur *c, enum hpcrun_extent extent,
-	const struct hpcrun_report *report)
-{
-	uint64_t start = c->at;
-	int code = read_identity(p, c);
-	if (code < 0)
-		return code;
-	if (c->bad)
-		hpcrun_report_loss(report, start, c->b.len - start,
-			"the identity cannot be read to the end: no metric values");
-	else if (extent == HPCRUN_ALL)
-		read_blocks(p, c, report);
-	return 0;
 }
 
 /*
@@ -579,35 +521,33 @@ static void report_missing(struct reader *r, enum hpcrun_section_id i)
 	r->ended = !r->p->has_footer;
 }
 
-static int read_header(struct reader *r)
+static void read_header(struct reader *r)
 {
 	struct pm_cur c;
 	if (!enter(r, HPCRUN_SECTION_HEADER, &c))
-		return 0;
+		return;
 	pm_cur_take(&c, r->p->magic.len);
-	int code = hpcrun_pairs_read(&c, &r->p->header);
-	leave(r, HPCRUN_SECTION_HEADER, &c, code == 0);
-	if (code == -EINVAL)
+	bool whole = hpcrun_pairs_read(r->p->arena, &c, &r->p->header);
+	leave(r, HPCRUN_SECTION_HEADER, &c, whole);
+	if (!whole)
 		report_cut(r, HPCRUN_SECTION_HEADER, r->p->magic.len, &c, r->p->header.n);
-	return pm_is_passing(code) ? code : 0;
 }
 
 /* The load map or the metric table. */
-static int read_table(struct reader *r, enum hpcrun_section_id i, struct hpcrun_epoch *e)
+static void read_table(struct reader *r, enum hpcrun_section_id i, struct hpcrun_epoch *e)
 {
 	struct pm_cur c;
 	if (!enter(r, i, &c)) {
 		report_missing(r, i);
-		return 0;
+		return;
 	}
 	bool modules = i == HPCRUN_SECTION_MODULES;
 	uint64_t start = c.at;
-	int code = modules ? hpcrun_modules_read(&c, &dialect_04, &e->modules)
-			   : hpcrun_metrics_read(&c, &dialect_04, &e->metrics);
-	leave(r, i, &c, code == 0);
-	if (code == -EINVAL)
+	bool whole = modules ? hpcrun_modules_read(r->p->arena, &c, &dialect_04, &e->modules)
+			     : hpcrun_metrics_read(r->p->arena, &c, &dialect_04, &e->metrics);
+	leave(r, i, &c, whole);
+	if (!whole)
 		report_cut(r, i, start, &c, modules ? e->modules.n : e->metrics.n);
-	return pm_is_passing(code) ? code : 0;
 }
 
 static void read_nodes(struct reader *r, struct hpcrun_epoch *e)
@@ -640,13 +580,13 @@ static void read_nodes(struct reader *r, struct hpcrun_epoch *e)
 		report_cut(r, HPCRUN_SECTION_NODES, e->nodes.off, &c, whole);
 }
 
-static int read_dictionary(struct reader *r)
+static void read_dictionary(struct reader *r)
 {
 	struct hpcrun_profile *p = r->p;
 	struct pm_cur c;
 	if (!enter(r, HPCRUN_SECTION_DICTIONARY, &c)) {
 		report_missing(r, HPCRUN_SECTION_DICTIONARY);
-		return 0;
+		return;
 	}
 	uint64_t start = c.at;
 	uint16_t n = pm_cur_u16(&c);
@@ -655,23 +595,28 @@ static int read_dictionary(struct reader *r)
 		kind.name = pm_cur_bytes(&c, pm_cur_u32(&c));
 		if (c.bad)
 			break;
-		if (pm_list_room(&p->kinds, p->n_kinds, &p->kinds_room, sizeof(kind)) < 0)
-			return -ENOMEM;
+		pm_list_grow(p->arena, &p->kinds, p->n_kinds, &p->kinds_room, sizeof(kind));
 		p->kinds[p->n_kinds++] = kind;
 	}
 	leave(r, HPCRUN_SECTION_DICTIONARY, &c, !c.bad);
 	if (c.bad)
 		report_cut(r, HPCRUN_SECTION_DICTIONARY, start, &c, p->n_kinds);
-	return 0;
 }
 
-static int read_values(struct reader *r, enum hpcrun_extent extent)
+static void read_values(struct reader *r, enum hpcrun_extent extent)
 {
 	struct pm_cur c;
-	if (enter(r, HPCRUN_SECTION_SPARSE, &c))
-		return read_sparse(r->p, &c, extent, r->report);
-	report_missing(r, HPCRUN_SECTION_SPARSE);
-	return 0;
+	if (!enter(r, HPCRUN_SECTION_SPARSE, &c)) {
+		report_missing(r, HPCRUN_SECTION_SPARSE);
+		return;
+	}
+	uint64_t start = c.at;
+	read_identity(r->p, &c);
+	if (c.bad)
+		hpcrun_report_loss(r->report, start, c.b.len - start,
+			"the identity cannot be read to the end: no metric values");
+	else if (extent == HPCRUN_ALL)
+		read_blocks(r->p, &c, r->report);
 }
 
 /* ---- the whole ---- */
@@ -684,20 +629,18 @@ static bool knows_the_way(const struct reader *r, enum hpcrun_extent extent)
 	return r->sound[HPCRUN_SECTION_DICTIONARY] && r->sound[HPCRUN_SECTION_SPARSE];
 }
 
-/* Reads everything after the magic number. 0 or -ENOMEM. */
-static int read_sections(
+/* Reads everything after the magic number. */
+static void read_sections(
 	struct hpcrun_profile *p, enum hpcrun_extent extent, const struct hpcrun_report *report)
 {
 	struct reader r = {.p = p, .report = report, .limit = p->file.len};
 	find_footer(&r);
 	judge_footer(&r);
-	int code = read_header(&r);
-	if (code < 0)
-		return code;
+	read_header(&r);
 	if (is_snapshot(p)) {
 		hpcrun_report_loss(report, p->file.len - 16, 16,
 			"the footer is that of a snapshot version of 2020 or 2021: the rest is not read");
-		return 0;
+		return;
 	}
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
@@ -705,17 +648,14 @@ static int read_sections(
 	bool all = !knows_the_way(&r, extent);
 	if (all || extent == HPCRUN_METRICS) {
 		struct hpcrun_epoch *e = add_epoch(p);
-		code = e ? 0 : -ENOMEM;
-		if (code == 0 && all)
-			code = read_table(&r, HPCRUN_SECTION_MODULES, e);
-		if (code == 0 && all)
+		if (all) {
+			read_table(&r, HPCRUN_SECTION_MODULES, e);
 			read_nodes(&r, e);
-		if (code == 0)
-			code = read_table(&r, HPCRUN_SECTION_METRICS, e);
+		}
+		read_table(&r, HPCRUN_SECTION_METRICS, e);
 	}
-	if (code == 0)
-		code = read_dictionary(&r);
-	return code == 0 ? read_values(&r, extent) : code;
+	read_dictionary(&r);
+	read_values(&r, extent);
 }
 
 /* ==== any version ==== */
@@ -783,33 +723,33 @@ static bool is_known_version(const struct hpcrun_profile *p)
 	return false;
 }
 
-static int read_epoch_family(
+static void read_epoch_family(
 	struct hpcrun_profile *p, enum hpcrun_extent extent, const struct hpcrun_report *report)
 {
 	struct pm_cur c = pm_cur_of(p->file, p->big);
 	pm_cur_take(&c, p->magic.len);
-	int r = hpcrun_pairs_read(&c, &p->header);
-	if (r == -EINVAL) {
+	if (!hpcrun_pairs_read(p->arena, &c, &p->header))
 		hpcrun_report_loss(report, p->magic.len, p->file.len - p->magic.len,
 			"the file ends within its header: %zu complete fields", p->header.n);
-		return 0;
-	}
-	return r < 0 || extent == HPCRUN_WHO ? r : read_all_epochs(p, &c, report);
+	else if (extent != HPCRUN_WHO)
+		read_all_epochs(p, &c, report);
 }
 
-int hpcrun_profile_read(struct hpcrun_profile *ret, struct pm_bytes file, enum hpcrun_extent extent,
-	const struct hpcrun_report *report, struct pm_error *err)
+int hpcrun_profile_read(struct hpcrun_profile *ret, struct pm_arena *a, struct pm_bytes file,
+	enum hpcrun_extent extent, const struct hpcrun_report *report, struct pm_error *err)
 {
-	*ret = (struct hpcrun_profile){.file = file};
+	*ret = (struct hpcrun_profile){.arena = a, .file = file};
 	ret->family = hpcrun_family_of(file, &ret->version);
 	if (!is_known_version(ret))
 		return refuse(ret, report->file, err);
 	bool early = ret->family == HPCRUN_FAMILY_EARLY;
 	pm_bytes_sub(file, 0, early ? EARLY_MAGIC_SIZE : MAGIC_SIZE, &ret->magic);
 	ret->big = ret->magic.p[ret->magic.len - 1] == 'b';
-	int r = ret->family == HPCRUN_FAMILY_SECTIONS ? read_sections(ret, extent, report)
-						      : read_epoch_family(ret, extent, report);
-	return r < 0 ? pm_error_set(err, r, report->file, PM_NO_OFFSET, "no memory") : 0;
+	if (ret->family == HPCRUN_FAMILY_SECTIONS)
+		read_sections(ret, extent, report);
+	else
+		read_epoch_family(ret, extent, report);
+	return 0;
 }
 
 /*

@@ -41,7 +41,7 @@ struct hpcrun_pair {
 };
 
 struct hpcrun_pairs {
-	struct hpcrun_pair *items; /* owned */
+	struct hpcrun_pair *items;
 	size_t n, room;
 };
 
@@ -61,7 +61,7 @@ struct hpcrun_metric {
 };
 
 struct hpcrun_metrics {
-	struct hpcrun_metric *items; /* owned */
+	struct hpcrun_metric *items;
 	size_t n, room;
 };
 
@@ -73,7 +73,7 @@ struct hpcrun_module {
 };
 
 struct hpcrun_modules {
-	struct hpcrun_module *items; /* owned */
+	struct hpcrun_module *items;
 	size_t n, room;
 };
 
@@ -107,14 +107,14 @@ static inline bool hpcrun_value_is_real(const struct hpcrun_metric *m)
 }
 
 /*
- * These read a count and this number of records. 0; -EINVAL if the input ends or is invalid: the
- * list then has the records before, and the cursor's position is undefined; -ENOMEM.
+ * In a build (arena.h): these read a count and this number of records. False if the input ends or
+ * is invalid: the list then has the records before, and the cursor's position is undefined.
  */
-int hpcrun_pairs_read(struct pm_cur *c, struct hpcrun_pairs *ret);
-int hpcrun_metrics_read(
-	struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_metrics *ret);
-int hpcrun_modules_read(
-	struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_modules *ret);
+bool hpcrun_pairs_read(struct pm_arena *a, struct pm_cur *c, struct hpcrun_pairs *ret);
+bool hpcrun_metrics_read(struct pm_arena *a, struct pm_cur *c, const struct hpcrun_dialect *d,
+	struct hpcrun_metrics *ret);
+bool hpcrun_modules_read(struct pm_arena *a, struct pm_cur *c, const struct hpcrun_dialect *d,
+	struct hpcrun_modules *ret);
 
 /* The first value of this key, or an empty slice with a NULL pointer. */
 struct pm_bytes hpcrun_pairs_find(const struct hpcrun_pairs *pairs, const char *key);
@@ -210,37 +210,35 @@ enum hpcrun_extent {
 };
 
 struct hpcrun_profile {
+	struct pm_arena *arena; /* has its lists */
 	struct pm_bytes file;
 	enum hpcrun_family family;
 	unsigned version;
 	bool big;
 	struct pm_bytes magic;
 	struct hpcrun_pairs header;
-	struct hpcrun_epoch *epochs; /* owned; of SECTIONS always one */
+	struct hpcrun_epoch *epochs; /* of SECTIONS always one */
 	size_t n_epochs, epochs_room;
 
 	/* Of SECTIONS only. */
 	bool has_footer;
 	struct hpcrun_section sections[HPCRUN_N_SECTIONS]; /* as stored */
-	struct hpcrun_kind *kinds;                         /* the dictionary; owned */
+	struct hpcrun_kind *kinds;                         /* the dictionary */
 	size_t n_kinds, kinds_room;
-	struct hpcrun_identity *identity; /* owned */
+	struct hpcrun_identity *identity;
 	size_t n_identity, identity_room;
 	struct hpcrun_sparse sparse;
 };
-
-/* Also for a zeroed one, and after a failed read. */
-void hpcrun_profile_done(struct hpcrun_profile *p);
 
 /* The family of a file, and its version as 0x0200, 0x019a …, by its first bytes. */
 enum hpcrun_family hpcrun_family_of(struct pm_bytes head, unsigned *ret_version);
 
 /*
- * Reads `file`, which must outlive `ret`, and reports losses to `report`. -EINVAL if it is not an
- * hpcrun profile, -ENOTSUP for an unknown version. Free with hpcrun_profile_done.
+ * In a build: reads `file`, which must outlive `ret`, and reports losses to `report`. 0, -EINVAL if
+ * it is not an hpcrun profile, or -ENOTSUP for an unknown version.
  */
-int hpcrun_profile_read(struct hpcrun_profile *ret, struct pm_bytes file, enum hpcrun_extent extent,
-	const struct hpcrun_report *report, struct pm_error *err);
+int hpcrun_profile_read(struct hpcrun_profile *ret, struct pm_arena *a, struct pm_bytes file,
+	enum hpcrun_extent extent, const struct hpcrun_report *report, struct pm_error *err);
 
 /* ---- metric values ---- */
 

@@ -17,6 +17,7 @@
 /* rows->own of a table whose `self` is the folder and `a` the thread. */
 struct raw {
 	struct hpcrun_folder *folder;
+	struct pm_arena arena; /* of the profile */
 	struct pm_input in;
 	struct hpcrun_profile profile; /* of a profile's tables … */
 	struct hpcrun_values values;   /* … from rows->at on, for the table of values */
@@ -40,17 +41,22 @@ static int open_file(struct pm_rows *rows, bool is_trace, struct pm_error *err)
 	return r;
 }
 
+static void read_profile(void *context)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	struct raw *raw = context;
+	hpcrun_profile_read(&raw->profile, &raw->arena, raw->in.bytes, HPCRUN_ALL, &silent, NULL);
+}
+
 /* Like pm_table_type.start. An unreadable file has no rows; damage.csv has the reason. */
 static int profile_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct hpcrun_report silent = {.file = NULL};
-	struct pm_error why = {.code = 0};
 	int r = open_file(rows, false, err);
 	if (r < 0)
 		return r;
 	struct raw *raw = rows->own;
-	r = hpcrun_profile_read(&raw->profile, raw->in.bytes, HPCRUN_ALL, &silent, &why);
-	if (pm_is_passing(r))
+	r = pm_build(&raw->arena, read_profile, raw);
+	if (r < 0)
 		return pm_error_set(err, r, raw->in.name, PM_NO_OFFSET, "no memory");
 	raw->values = hpcrun_values_from(&raw->profile, rows->at);
 	return 0;
@@ -72,7 +78,7 @@ static int trace_start(struct pm_rows *rows, struct pm_error *err)
 static void raw_done(struct pm_rows *rows)
 {
 	struct raw *raw = rows->own;
-	hpcrun_profile_done(&raw->profile);
+	pm_arena_done(&raw->arena);
 	hpcrun_file_close(raw->folder, &raw->in);
 	free(raw);
 }

@@ -4,8 +4,6 @@
  */
 #include "formats/hpcrun/profile.h"
 
-#include <errno.h>
-
 #include "formats/common/list.h"
 
 /*
@@ -20,26 +18,18 @@ static struct pm_bytes read_string(struct pm_cur *c)
 	return pm_cur_bytes(c, len);
 }
 
-static int read_pair(struct pm_cur *c, struct hpcrun_pairs *ret)
-{
-	struct hpcrun_pair pair;
-	pair.key = read_string(c);
-	pair.value = read_string(c);
-	if (c->bad || pair.key.len == 0)
-		return -EINVAL;
-	if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(pair)) < 0)
-		return -ENOMEM;
-	ret->items[ret->n++] = pair;
-	return 0;
-}
-
-int hpcrun_pairs_read(struct pm_cur *c, struct hpcrun_pairs *ret)
+bool hpcrun_pairs_read(struct pm_arena *a, struct pm_cur *c, struct hpcrun_pairs *ret)
 {
 	uint32_t n = pm_cur_u32(c);
-	int r = c->bad ? -EINVAL : 0;
-	for (uint32_t i = 0; i < n && r == 0; i++)
-		r = read_pair(c, ret);
-	return r;
+	for (uint32_t i = 0; i < n; i++) {
+		struct hpcrun_pair pair = {.key = read_string(c)};
+		pair.value = read_string(c);
+		if (c->bad || pair.key.len == 0)
+			return false;
+		pm_list_grow(a, &ret->items, ret->n, &ret->room, sizeof(pair));
+		ret->items[ret->n++] = pair;
+	}
+	return !c->bad;
 }
 
 struct pm_bytes hpcrun_pairs_find(const struct hpcrun_pairs *pairs, const char *key)
@@ -89,7 +79,7 @@ static void read_tail(struct pm_cur *c, uint8_t size, struct hpcrun_metric *m)
 	m->n_samples = pm_cur_u64(c);
 }
 
-static int read_metric(struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_metrics *ret)
+static struct hpcrun_metric read_metric(struct pm_cur *c, const struct hpcrun_dialect *d)
 {
 	struct hpcrun_metric m = {.name = read_string(c)};
 	if (d->has_description)
@@ -105,22 +95,23 @@ static int read_metric(struct pm_cur *c, const struct hpcrun_dialect *d, struct 
 	}
 	if (d->tail)
 		read_tail(c, d->tail, &m);
-	if (c->bad || m.is_frequency > 1 || m.is_multiplexed > 1)
-		return -EINVAL;
-	if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(m)) < 0)
-		return -ENOMEM;
-	ret->items[ret->n++] = m;
-	return 0;
+	return m;
 }
 
-int hpcrun_metrics_read(
-	struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_metrics *ret)
+bool hpcrun_metrics_read(struct pm_arena *a, struct pm_cur *c, const struct hpcrun_dialect *d,
+	struct hpcrun_metrics *ret)
 {
 	uint32_t n = pm_cur_u32(c);
-	int r = c->bad || n > MOST_RECORDS ? -EINVAL : 0;
-	for (uint32_t i = 0; i < n && r == 0; i++)
-		r = read_metric(c, d, ret);
-	return r;
+	if (c->bad || n > MOST_RECORDS)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct hpcrun_metric m = read_metric(c, d);
+		if (c->bad || m.is_frequency > 1 || m.is_multiplexed > 1)
+			return false;
+		pm_list_grow(a, &ret->items, ret->n, &ret->room, sizeof(m));
+		ret->items[ret->n++] = m;
+	}
+	return true;
 }
 
 /* ---- load map ---- */
@@ -132,35 +123,30 @@ static void read_addresses(struct pm_cur *c, struct hpcrun_module *m)
 	m->mapaddr = pm_cur_u64(c);
 }
 
-static int read_module(struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_modules *ret)
+bool hpcrun_modules_read(struct pm_arena *a, struct pm_cur *c, const struct hpcrun_dialect *d,
+	struct hpcrun_modules *ret)
 {
-	struct hpcrun_module m = {.id = (uint32_t)ret->n, .has_flags = d->map != HPCRUN_MAP_NAME};
 	bool has_id = d->map == HPCRUN_MAP_ID || d->map == HPCRUN_MAP_ID_ADDRESSES;
-	if (has_id)
-		m.id = pm_cur_u16(c);
-	if (d->map == HPCRUN_MAP_ADDRESSES)
-		read_addresses(c, &m);
-	m.name = read_string(c);
-	if (d->map == HPCRUN_MAP_ID_ADDRESSES || d->map == HPCRUN_MAP_NAME)
-		read_addresses(c, &m);
-	if (m.has_flags)
-		m.flags = has_id ? pm_cur_u64(c) : pm_cur_u32(c);
-	if (c->bad)
-		return -EINVAL;
-	if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(m)) < 0)
-		return -ENOMEM;
-	ret->items[ret->n++] = m;
-	return 0;
-}
-
-int hpcrun_modules_read(
-	struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_modules *ret)
-{
 	uint32_t n = pm_cur_u32(c);
-	int r = c->bad || n > MOST_RECORDS ? -EINVAL : 0;
-	for (uint32_t i = 0; i < n && r == 0; i++)
-		r = read_module(c, d, ret);
-	return r;
+	if (c->bad || n > MOST_RECORDS)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct hpcrun_module m = {.id = i, .has_flags = d->map != HPCRUN_MAP_NAME};
+		if (has_id)
+			m.id = pm_cur_u16(c);
+		if (d->map == HPCRUN_MAP_ADDRESSES)
+			read_addresses(c, &m);
+		m.name = read_string(c);
+		if (d->map == HPCRUN_MAP_ID_ADDRESSES || d->map == HPCRUN_MAP_NAME)
+			read_addresses(c, &m);
+		if (m.has_flags)
+			m.flags = has_id ? pm_cur_u64(c) : pm_cur_u32(c);
+		if (c->bad)
+			return false;
+		pm_list_grow(a, &ret->items, ret->n, &ret->room, sizeof(m));
+		ret->items[ret->n++] = m;
+	}
+	return true;
 }
 
 /* ---- nodes ---- */

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/damage.h"
@@ -27,7 +26,8 @@
  */
 
 struct settling {
-	struct pm_arena *arena;
+	struct pm_arena *a; /* of the identities */
+	struct pm_arena *scratch;
 	struct pm_strtab keys;
 	struct path {
 		struct pm_identity *levels; /* room for two more levels than claimed */
@@ -97,17 +97,15 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Sorts and removes duplicates; *n is the number of ids before and after. 0 or -ENOMEM. */
-static int make_unique(struct physical *ids, size_t *n)
+/* Sorts and removes duplicates; *n is the number of ids before and after. */
+static void make_unique(struct pm_arena *a, struct physical *ids, size_t *n)
 {
 	size_t kept = 0;
-	if (pm_sort(ids, *n, sizeof(*ids), by_id) < 0)
-		return -ENOMEM;
+	pm_build_check(a, pm_sort(ids, *n, sizeof(*ids), by_id));
 	for (size_t i = 0; i < *n; i++)
 		if (kept == 0 || by_id(&ids[kept - 1], &ids[i]) != 0)
 			ids[kept++] = ids[i];
 	*n = kept;
-	return 0;
 }
 
 /* The position of an id among those of its key. */
@@ -120,44 +118,29 @@ static uint64_t place_of(const struct physical *ids, size_t n, struct physical i
 
 /* ---- paths ---- */
 
-static int add_level(struct settling *s, struct path *path, const char *key, uint64_t value)
+static void add_level(struct settling *s, struct path *path, const char *key, uint64_t value)
 {
 	uint32_t index = pm_strtab_add(&s->keys, pm_bytes_of(key));
-	if (index == PM_NONE)
-		return -ENOMEM;
 	path->levels[path->n++] = (struct pm_identity){.key = index, .value = value};
-	return 0;
 }
 
-static int copy_claim(struct settling *s, const struct hpcrun_claim *claim, struct path *path)
-{
-	path->levels = pm_arena_array(s->arena, claim->n + 2, sizeof(*path->levels));
-	int r = path->levels ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < claim->n && r == 0; i++)
-		r = add_level(s, path, claim->levels[i].key, claim->levels[i].logical);
-	return r;
-}
-
-static int renumber(struct settling *s, const struct hpcrun_claim *claims)
+static void renumber(struct settling *s, const struct hpcrun_claim *claims)
 {
 	size_t n = 0;
-	struct physical *ids = calloc((size_t)s->n * HPCRUN_MOST_LEVELS + 1, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
+	struct physical *ids =
+		pm_arena_array(s->scratch, (size_t)s->n * HPCRUN_MOST_LEVELS, sizeof(*ids));
 	for (uint32_t i = 0; i < s->n; i++)
 		for (uint32_t k = 0; k < claims[i].n; k++)
 			ids[n++] = (struct physical){
 				s->paths[i].levels[k].key, claims[i].levels[k].physical};
-	int r = make_unique(ids, &n);
-	for (uint32_t i = 0; r == 0 && i < s->n; i++)
+	make_unique(s->scratch, ids, &n);
+	for (uint32_t i = 0; i < s->n; i++)
 		for (uint32_t k = 0; k < claims[i].n; k++) {
 			struct pm_identity *level = &s->paths[i].levels[k];
 			struct physical id = {level->key, claims[i].levels[k].physical};
 			if (claims[i].levels[k].renumber)
 				level->value = place_of(ids, n, id);
 		}
-	free(ids);
-	return r;
 }
 
 /* ---- clashes ---- */
@@ -189,14 +172,14 @@ static bool holds(const struct path *path, const struct path *next)
 	return path->n <= next->n && by_levels(path, &begin) == 0;
 }
 
-static int find_clashes(struct settling *s)
+static void find_clashes(struct settling *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->order[i] = i;
 		s->paths[i].clashes = s->paths[i].n == 0;
 	}
-	if (pm_sort_with(s->order, s->n, sizeof(*s->order), by_path, s->paths) < 0)
-		return -ENOMEM;
+	pm_build_check(
+		s->scratch, pm_sort_with(s->order, s->n, sizeof(*s->order), by_path, s->paths));
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		struct path *path = &s->paths[s->order[i]], *next = &s->paths[s->order[i + 1]];
 		if (!holds(path, next))
@@ -204,62 +187,50 @@ static int find_clashes(struct settling *s)
 		path->clashes = true;
 		next->clashes |= path->n == next->n;
 	}
-	return 0;
 }
 
-static int make_paths(struct settling *s, const struct hpcrun_claim *claims)
+static void make_paths(struct settling *s, const struct hpcrun_claim *claims)
 {
-	int r = 0;
-	for (uint32_t i = 0; i < s->n && r == 0; i++)
-		r = copy_claim(s, &claims[i], &s->paths[i]);
-	if (r == 0)
-		r = renumber(s, claims);
-	if (r == 0)
-		r = find_clashes(s);
-	for (uint32_t i = 0; i < s->n && r == 0; i++)
-		if (s->paths[i].clashes && claims[i].has_process)
-			r = add_level(s, &s->paths[i], "process", claims[i].process);
-	if (r == 0)
-		r = find_clashes(s);
-	for (uint32_t i = 0; i < s->n && r == 0; i++)
-		if (s->paths[i].clashes)
-			r = add_level(s, &s->paths[i], "profile", (uint64_t)i + 1);
-	return r;
-}
-
-static int hand_over(struct settling *s, struct pm_thread *threads, struct pm_threads *ret)
-{
-	const char **keys = pm_arena_array(s->arena, (size_t)s->keys.n + 1, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->keys.n; i++) {
-		keys[i] = pm_arena_printf(s->arena, "%.*s", (int)s->keys.items[i].len,
-			(const char *)s->keys.items[i].p);
-		if (!keys[i])
-			return -ENOMEM;
-	}
-	ret->keys = keys;
-	ret->n_keys = s->keys.n;
 	for (uint32_t i = 0; i < s->n; i++) {
-		threads[i].identity = s->paths[i].levels;
-		threads[i].n_identity = s->paths[i].n;
+		const struct hpcrun_claim *claim = &claims[i];
+		struct path *path = &s->paths[i];
+		path->levels = pm_arena_array(s->a, claim->n + 2, sizeof(*path->levels));
+		for (uint32_t k = 0; k < claim->n; k++)
+			add_level(s, path, claim->levels[k].key, claim->levels[k].logical);
 	}
-	return 0;
+	renumber(s, claims);
+	find_clashes(s);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->paths[i].clashes && claims[i].has_process)
+			add_level(s, &s->paths[i], "process", claims[i].process);
+	find_clashes(s);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->paths[i].clashes)
+			add_level(s, &s->paths[i], "profile", (uint64_t)i + 1);
 }
 
-int hpcrun_identities_resolve(const struct hpcrun_claim *claims, uint32_t n,
-	struct pm_thread *threads, struct pm_arena *arena, struct pm_threads *ret_keys)
+void hpcrun_identities_resolve(struct pm_arena *a, const struct hpcrun_claim *claims, uint32_t n,
+	struct pm_thread *threads, struct pm_threads *ret_keys)
 {
-	struct settling s = {.arena = arena, .keys = {.arena = arena}, .n = n};
-	s.paths = calloc((size_t)n + 1, sizeof(*s.paths));
-	s.order = calloc((size_t)n + 1, sizeof(*s.order));
-	int r = s.paths && s.order ? make_paths(&s, claims) : -ENOMEM;
-	if (r == 0)
-		r = hand_over(&s, threads, ret_keys);
-	pm_strtab_done(&s.keys);
-	free(s.paths);
-	free(s.order);
-	return r;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct settling s = {.a = a,
+		.scratch = scratch,
+		.keys = pm_strtab_in(scratch),
+		.paths = pm_arena_array(scratch, n, sizeof(*s.paths)),
+		.order = pm_arena_array(scratch, n, sizeof(*s.order)),
+		.n = n};
+	make_paths(&s, claims);
+	const char **keys = pm_arena_array(a, s.keys.n, sizeof(*keys));
+	for (uint32_t i = 0; i < s.keys.n; i++)
+		keys[i] = pm_arena_printf(
+			a, "%.*s", (int)s.keys.items[i].len, (const char *)s.keys.items[i].p);
+	ret_keys->keys = keys;
+	ret_keys->n_keys = s.keys.n;
+	for (uint32_t i = 0; i < n; i++) {
+		threads[i].identity = s.paths[i].levels;
+		threads[i].n_identity = s.paths[i].n;
+	}
+	pm_arena_done(scratch);
 }
 
 /*
@@ -276,6 +247,7 @@ struct process {
 };
 
 struct finding {
+	struct pm_arena *a; /* of all of it */
 	struct hpcrun_folder *folder;
 	const struct hpcrun_thread_list *thread_list;
 	struct hpcrun_claim *claims;
@@ -291,12 +263,6 @@ struct finding {
 
 /* ---- processes and claims ---- */
 
-static int number_text(struct pm_strtab *table, struct pm_text *text, uint32_t *ret)
-{
-	*ret = text->failed ? UINT32_MAX : pm_strtab_add(table, pm_text_view(text));
-	return *ret == UINT32_MAX ? -ENOMEM : 0;
-}
-
 static void describe_claim(const struct hpcrun_claim *claim, struct pm_text *out)
 {
 	pm_text_clear(out);
@@ -307,16 +273,15 @@ static void describe_claim(const struct hpcrun_claim *claim, struct pm_text *out
 	}
 }
 
-static int number_all(struct finding *f)
+static void number_all(struct finding *f)
 {
-	struct pm_arena arena = {.block = NULL};
-	struct pm_strtab processes = {.arena = &arena}, claims = {.arena = &arena};
-	struct pm_text text = {.p = NULL};
-	int r = 0;
-	for (uint32_t i = 0; i < f->n && r == 0; i++) {
+	struct pm_strtab processes = pm_strtab_in(f->a), claims = pm_strtab_in(f->a);
+	struct pm_text text = {.arena = f->a};
+	for (uint32_t i = 0; i < f->n; i++) {
 		struct hpcrun_file_name name = hpcrun_file_name_parse(
 			hpcrun_file_stem(hpcrun_source_file(&f->folder->sources[i])));
 		uint32_t known = processes.n;
+		hpcrun_proceed(f->a, i);
 		if (!name.has_parts) /* the name says nothing */
 			name = (struct hpcrun_file_name){.has_parts = false};
 		pm_text_clear(&text);
@@ -324,24 +289,16 @@ static int number_all(struct finding *f)
 		pm_text_char(&text, '/');
 		pm_text_bytes(&text, name.host);
 		pm_text_printf(&text, "/%llu", (unsigned long long)f->claims[i].process);
-		r = number_text(&processes, &text, &f->of[i]);
-		if (r == 0 && f->of[i] == known)
+		f->of[i] = pm_strtab_add(&processes, pm_text_view(&text));
+		if (f->of[i] == known)
 			f->processes[known] = (struct process){.program = name.program,
 				.host = name.host,
 				.start = UINT64_MAX,
 				.first = i};
 		describe_claim(&f->claims[i], &text);
-		if (r == 0)
-			r = number_text(&claims, &text, &f->claim[i]);
-		if (i % 1024 == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
+		f->claim[i] = pm_strtab_add(&claims, pm_text_view(&text));
 	}
 	f->n_processes = processes.n;
-	pm_text_done(&text);
-	pm_strtab_done(&processes);
-	pm_strtab_done(&claims);
-	pm_arena_done(&arena);
-	return r;
 }
 
 static void list_threads(struct finding *f)
@@ -357,11 +314,11 @@ static void list_threads(struct finding *f)
 	f->starts[f->n_processes] = f->n;
 }
 
-/* Whether the process claims what another one of the current run does: 1, 0 or -ENOMEM. With
- * `join` it is in the run from now on. */
-static int meets(struct finding *f, uint32_t process, bool join)
+/* Whether the process claims what another one of the current run does. With `join` it is in the run
+ * from now on. */
+static bool meets(struct finding *f, uint32_t process, bool join)
 {
-	int ret = 0;
+	bool ret = false;
 	for (uint32_t k = f->starts[process]; k < f->starts[process + 1]; k++) {
 		uint32_t thread = f->threads[k], claim = f->claim[thread];
 		if (f->claims[thread].n == 0)
@@ -369,25 +326,25 @@ static int meets(struct finding *f, uint32_t process, bool join)
 		const uint32_t *owner = pm_map_find(&f->owners, claim);
 		bool fresh;
 		ret |= owner && *owner != process;
-		if (join && !pm_map_put(&f->owners, claim, process, &fresh))
-			return -ENOMEM;
+		if (join)
+			pm_map_put(&f->owners, claim, process, &fresh);
 	}
 	return ret;
 }
 
 /* Whether any two processes claim the same: nearly always not. */
-static int any_meet(struct finding *f)
+static bool any_meet(struct finding *f)
 {
-	int r = 0;
-	for (uint32_t i = 0; i < f->n_processes && r == 0; i++)
-		r = meets(f, i, true);
+	bool ret = false;
+	for (uint32_t i = 0; i < f->n_processes && !ret; i++)
+		ret = meets(f, i, true);
 	pm_map_done(&f->owners);
-	return r;
+	return ret;
 }
 
 /* ---- times ---- */
 
-static int read_times(struct finding *f)
+static void read_times(struct finding *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct hpcrun_file *file = &f->folder->sources[i].trace;
@@ -395,11 +352,10 @@ static int read_times(struct finding *f)
 		struct process *p = &f->processes[f->of[i]];
 		struct hpcrun_sample first, last;
 		struct pm_input in;
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
+		pm_build_proceed(f->a);
 		int r = file->name && trace->n ? hpcrun_file_open(f->folder, file, &in, NULL) : 1;
 		if (pm_is_passing(r))
-			return r;
+			pm_build_fail(f->a, r);
 		if (r != 0)
 			continue;
 		struct pm_bytes records = hpcrun_trace_records(trace, in.bytes);
@@ -413,7 +369,6 @@ static int read_times(struct finding *f)
 		}
 		hpcrun_file_close(f->folder, &in);
 	}
-	return 0;
 }
 
 /* ---- runs ---- */
@@ -445,44 +400,32 @@ static bool is_apart(const struct finding *f, const uint32_t *order, uint32_t i,
  * Processes that overlap in time, or that nothing tells apart, are a group. A group is another run
  * if it has identities that the current run has already.
  */
-static int number_runs(struct finding *f, const uint32_t *order)
+static void number_runs(struct finding *f)
 {
+	uint32_t *order = pm_arena_array(f->a, f->n_processes, sizeof(*order));
 	uint64_t end = 0;
-	int r = 0;
-	for (uint32_t i = 0, next; i < f->n_processes && r >= 0; i = next) {
+	for (uint32_t i = 0; i < f->n_processes; i++)
+		order[i] = i;
+	pm_build_check(
+		f->a, pm_sort_with(order, f->n_processes, sizeof(*order), in_order, f->processes));
+	for (uint32_t i = 0, next; i < f->n_processes; i = next) {
 		bool meet = false;
-		for (next = i; next < f->n_processes && r >= 0; next++) {
+		for (next = i; next < f->n_processes; next++) {
 			const struct process *p = &f->processes[order[next]];
 			if (next > i && is_apart(f, order, next, end))
 				break;
 			end = p->start != UINT64_MAX && p->end > end ? p->end : end;
-			r = meets(f, order[next], false);
-			meet |= r > 0;
+			meet |= meets(f, order[next], false);
 		}
 		if (i == 0 || meet) {
 			pm_map_done(&f->owners);
 			f->n_runs++;
 		}
-		for (uint32_t k = i; k < next && r >= 0; k++) {
+		for (uint32_t k = i; k < next; k++) {
 			f->processes[order[k]].run = f->n_runs;
-			r = meets(f, order[k], true);
+			meets(f, order[k], true);
 		}
 	}
-	return r < 0 ? r : 0;
-}
-
-static int number_in_order(struct finding *f)
-{
-	uint32_t *order = malloc(((size_t)f->n_processes + 1) * sizeof(*order));
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < f->n_processes; i++)
-		order[i] = i;
-	int r = pm_sort_with(order, f->n_processes, sizeof(*order), in_order, f->processes);
-	if (r == 0)
-		r = number_runs(f, order);
-	free(order);
-	return r;
 }
 
 /* ---- what is said of them ---- */
@@ -496,11 +439,9 @@ static void put_first(struct hpcrun_claim *claim, uint32_t run)
 	claim->n++;
 }
 
-static int tell(struct finding *f, struct pm_damage_list *damage)
+static void tell(struct finding *f, struct pm_damage_list *damage)
 {
-	uint32_t *firsts = malloc(((size_t)f->n_runs + 1) * sizeof(*firsts));
-	if (!firsts)
-		return -ENOMEM;
+	uint32_t *firsts = pm_arena_array(f->a, (size_t)f->n_runs + 1, sizeof(*firsts));
 	memset(firsts, 0xff, ((size_t)f->n_runs + 1) * sizeof(*firsts));
 	for (uint32_t i = 0; i < f->n_processes; i++) {
 		struct process *p = &f->processes[i];
@@ -519,51 +460,41 @@ static int tell(struct finding *f, struct pm_damage_list *damage)
 	}
 	for (uint32_t i = 0; i < f->n; i++)
 		put_first(&f->claims[i], f->processes[f->of[i]].run);
-	free(firsts);
-	return 0;
 }
 
 /*
- * Finds the runs of the threads with these claims. If there are several, sets `*ret_n`, gives each
+ * Finds the runs of the threads with these claims. If there are several, sets `n_runs`, gives each
  * claim a first level `run=N`, by time, and adds a row to `damage` for each. Runs are told by
  * processes that claim the same identities: at other times or, where no trace says when they were,
  * as another program or on another host. Ranks on many hosts, one after the other or not, are one
- * run. 0 or -ENOMEM.
+ * run.
  */
-static int find_runs(struct hpcrun_folder *folder, const struct hpcrun_thread_list *thread_list,
-	struct hpcrun_claim *claims, struct pm_damage_list *damage, uint32_t *ret_n)
+static void find_runs(struct pm_arena *a, struct hpcrun_folder *folder,
+	struct hpcrun_thread_list *thread_list, struct hpcrun_claim *claims)
 {
 	size_t n = folder->n;
-	struct finding f = {.folder = folder,
+	struct finding f = {.a = a,
+		.folder = folder,
 		.thread_list = thread_list,
 		.claims = claims,
 		.n = folder->n,
-		.of = calloc(n + 1, sizeof(*f.of)),
-		.claim = calloc(n + 1, sizeof(*f.claim)),
-		.threads = calloc(n + 1, sizeof(*f.threads)),
-		.starts = calloc(n + 2, sizeof(*f.starts)),
-		.processes = calloc(n + 1, sizeof(*f.processes))};
-	*ret_n = 1;
-	int r = f.of && f.claim && f.threads && f.starts && f.processes ? number_all(&f) : -ENOMEM;
-	if (r == 0) {
-		list_threads(&f);
-		r = any_meet(&f);
+		.of = pm_arena_array(a, n, sizeof(*f.of)),
+		.claim = pm_arena_array(a, n, sizeof(*f.claim)),
+		.threads = pm_arena_array(a, n, sizeof(*f.threads)),
+		.starts = pm_arena_array(a, n + 2, sizeof(*f.starts)),
+		.processes = pm_arena_array(a, n, sizeof(*f.processes)),
+		.owners = {.arena = a}};
+	thread_list->n_runs = 1;
+	number_all(&f);
+	list_threads(&f);
+	if (!any_meet(&f))
+		return;
+	read_times(&f);
+	number_runs(&f);
+	if (f.n_runs > 1) {
+		tell(&f, &thread_list->damage);
+		thread_list->n_runs = f.n_runs;
 	}
-	if (r > 0) {
-		r = read_times(&f);
-		if (r == 0)
-			r = number_in_order(&f);
-		if (r == 0 && f.n_runs > 1)
-			r = tell(&f, damage);
-		*ret_n = f.n_runs > 1 ? f.n_runs : 1;
-	}
-	pm_map_done(&f.owners);
-	free(f.of);
-	free(f.claim);
-	free(f.threads);
-	free(f.starts);
-	free(f.processes);
-	return r;
 }
 
 /* ==== the files of a thread ==== */
@@ -658,55 +589,42 @@ static void look_at_names(const struct hpcrun_profile *p, struct result *ret)
 		}
 }
 
-/* For an unreadable profile, the file name is used. */
-static int read_profile(
-	struct hpcrun_folder *folder, const struct hpcrun_source *source, struct result *ret)
-{
-	struct hpcrun_report silent = {.file = NULL};
-	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
-	struct pm_input in = {.name = NULL};
-	int r = -ENOENT;
-	if (source->profile.name)
-		r = hpcrun_file_open(folder, &source->profile, &in, NULL);
-	if (r == 0) {
-		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_METRICS, &silent, NULL);
-		if (r == 0) {
-			ret->thread.family = p.family;
-			ret->thread.version = p.version;
-			claim_tuple(&p, &ret->claim);
-			look_at_names(&p, ret);
-		}
-	}
-	claim_names(&p, hpcrun_file_stem(hpcrun_source_file(source)), &ret->claim);
-	hpcrun_profile_done(&p);
-	hpcrun_file_close(folder, &in);
-	return pm_is_passing(r) ? r : 0;
-}
-
-static int read_trace(
-	struct hpcrun_folder *folder, const struct hpcrun_source *source, struct result *ret)
+static void read_trace(struct pm_arena *a, struct hpcrun_folder *folder,
+	const struct hpcrun_source *source, struct hpcrun_thread *ret)
 {
 	struct hpcrun_report silent = {.file = NULL};
 	struct pm_input in;
-	ret->thread.has_trace = source->trace.name != NULL;
-	if (!ret->thread.has_trace)
-		return 0;
+	ret->has_trace = source->trace.name != NULL;
+	if (!ret->has_trace)
+		return;
 	int r = hpcrun_file_open(folder, &source->trace, &in, NULL);
+	if (pm_is_passing(r))
+		pm_build_fail(a, r);
 	if (r < 0)
-		return pm_is_passing(r) ? r : 0;
-	hpcrun_trace_read(&ret->thread.trace, in.bytes, &silent, NULL);
-	ret->thread.trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
+		return;
+	hpcrun_trace_read(&ret->trace, in.bytes, &silent, NULL);
+	ret->trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
 	hpcrun_file_close(folder, &in);
-	return 0;
 }
 
-static int make_result(void *context, uint32_t i, void *result)
+static void make_result(struct pm_arena *a, void *context, uint32_t i, void *result)
 {
 	struct reading *reading = context;
 	struct result *ret = result;
 	const struct hpcrun_source *source = &reading->folder->sources[i];
-	int r = read_trace(reading->folder, source, ret);
-	return r < 0 ? r : read_profile(reading->folder, source, ret);
+	const struct hpcrun_profile none = {.family = HPCRUN_FAMILY_NONE}, *p = NULL;
+	read_trace(a, reading->folder, source, &ret->thread);
+	if (source->profile.name)
+		p = hpcrun_profile_open(
+			a, reading->folder, &source->profile, HPCRUN_METRICS, NULL, NULL);
+	if (p) {
+		ret->thread.family = p->family;
+		ret->thread.version = p->version;
+		claim_tuple(p, &ret->claim);
+		look_at_names(p, ret);
+	}
+	/* Of an unreadable profile, the file name is used. */
+	claim_names(p ? p : &none, hpcrun_file_stem(hpcrun_source_file(source)), &ret->claim);
 }
 
 /* ---- all of them ---- */
@@ -727,50 +645,33 @@ static int take_result(void *context, uint32_t i, void *result)
 	return 0;
 }
 
-static int read_all(struct reading *reading, uint32_t n)
+static void free_damage(void *damage)
 {
+	pm_damage_done(damage);
+}
+
+void hpcrun_thread_list_read(
+	struct hpcrun_thread_list *ret, struct pm_arena *a, struct hpcrun_folder *folder)
+{
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	uint32_t n = folder->n;
+	struct reading reading = {.folder = folder,
+		.thread_list = ret,
+		.threads = pm_arena_array(a, n, sizeof(*reading.threads)),
+		.claims = pm_arena_array(scratch, n, sizeof(*reading.claims))};
 	struct pm_pipeline pipeline = {.n = n,
 		.size = sizeof(struct result),
-		.make = make_result,
+		.build = make_result,
 		.take = take_result,
-		.context = reading};
-	struct hpcrun_thread_list *thread_list = reading->thread_list;
-	if (!thread_list->items || !reading->threads || !reading->claims)
-		return -ENOMEM;
-	int r = pm_pipeline_run(&pipeline);
-	thread_list->threads =
-		(struct pm_threads){.n = n, .threads = reading->threads, .has_files = true};
-	if (r == 0)
-		r = find_runs(reading->folder, thread_list, reading->claims, &thread_list->damage,
-			&thread_list->n_runs);
-	if (r == 0)
-		r = hpcrun_identities_resolve(reading->claims, n, reading->threads,
-			&thread_list->arena, &thread_list->threads);
-	return r;
-}
-
-int hpcrun_thread_list_read(
-	struct hpcrun_thread_list *ret, struct hpcrun_folder *folder, struct pm_error *err)
-{
-	struct reading reading = {.folder = folder, .thread_list = ret};
-	size_t n = folder->n;
+		.context = &reading};
 	*ret = (struct hpcrun_thread_list){
-		.items = calloc(n, sizeof(*ret->items)), .damage = PM_DAMAGE_LIST_INIT};
-	reading.threads = pm_arena_array(&ret->arena, n, sizeof(*reading.threads));
-	reading.claims = calloc(n, sizeof(*reading.claims));
-	int r = read_all(&reading, folder->n);
-	free(reading.claims);
-	if (r == 0 && !ret->damage.no_memory)
-		return 0;
-	hpcrun_thread_list_done(ret);
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for %zu threads", n);
-}
-
-void hpcrun_thread_list_done(struct hpcrun_thread_list *w)
-{
-	if (w->items)
-		pm_damage_done(&w->damage);
-	free(w->items);
-	pm_arena_done(&w->arena);
-	*w = (struct hpcrun_thread_list){.items = NULL};
+		.threads = {.n = n, .threads = reading.threads, .has_files = true},
+		.items = pm_arena_array(a, n, sizeof(*ret->items)),
+		.damage = PM_DAMAGE_LIST_INIT};
+	pm_arena_owns(a, free_damage, &ret->damage);
+	pm_build_check(a, pm_pipeline_run(&pipeline));
+	find_runs(scratch, folder, ret, reading.claims);
+	hpcrun_identities_resolve(a, reading.claims, n, reading.threads, &ret->threads);
+	pm_build_check(a, ret->damage.no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
 }

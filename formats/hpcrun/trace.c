@@ -237,7 +237,14 @@ static int take_time(void *context, uint32_t i, void *result)
 	return 0;
 }
 
-int hpcrun_times_read(struct hpcrun_times *ret, struct hpcrun_folder *folder,
+static void free_orders(void *times)
+{
+	struct hpcrun_times *t = times;
+	for (uint32_t i = 0; i < t->n; i++)
+		free(t->items[i].order);
+}
+
+void hpcrun_times_read(struct hpcrun_times *ret, struct pm_arena *a, struct hpcrun_folder *folder,
 	const struct hpcrun_thread_list *thread_list)
 {
 	struct scanning s = {.folder = folder, .thread_list = thread_list, .times = ret};
@@ -246,19 +253,13 @@ int hpcrun_times_read(struct hpcrun_times *ret, struct hpcrun_folder *folder,
 		.make = make_time,
 		.take = take_time,
 		.context = &s};
-	*ret = (struct hpcrun_times){.items = calloc(thread_list->threads.n, sizeof(*ret->items)),
+	*ret = (struct hpcrun_times){
+		.items = pm_arena_array(a, thread_list->threads.n, sizeof(*ret->items)),
 		.n = thread_list->threads.n,
 		.origin_ns = PM_NO_TIME,
 		.end_ns = PM_NO_TIME};
-	return ret->items ? pm_pipeline_run(&pipeline) : -ENOMEM;
-}
-
-void hpcrun_times_done(struct hpcrun_times *t)
-{
-	for (uint32_t i = 0; i < t->n && t->items; i++)
-		free(t->items[i].order);
-	free(t->items);
-	*t = (struct hpcrun_times){.n = 0};
+	pm_arena_owns(a, free_orders, ret);
+	pm_build_check(a, pm_pipeline_run(&pipeline));
 }
 
 /* ---- one trace ---- */

@@ -214,16 +214,16 @@ int exercise_path(const char *path)
 
 /* ---- readers alone ---- */
 
-static void use_epoch(const struct hpcrun_epoch *e, const struct hpcrun_report *report)
+static void use_epoch(
+	struct pm_arena *a, const struct hpcrun_epoch *e, const struct hpcrun_report *report)
 {
 	struct hpcrun_shape shape;
 	struct hpcrun_node node;
 	for (uint64_t i = 0; i < e->nodes.n; i++)
 		hpcrun_node_decode(&e->nodes, i, &node);
-	MUST(hpcrun_shape_read(&shape, &e->nodes, report) == 0);
+	hpcrun_shape_read(&shape, a, &e->nodes, report);
 	for (uint32_t i = 0; i < shape.n; i++)
 		MUST(shape.order[i] < shape.n);
-	hpcrun_shape_done(&shape);
 	for (size_t i = 0; i < e->metrics.n; i++)
 		touch_text(e->metrics.items[i].name);
 	for (size_t i = 0; i < e->modules.n; i++)
@@ -232,8 +232,9 @@ static void use_epoch(const struct hpcrun_epoch *e, const struct hpcrun_report *
 
 static void use_profile(struct pm_bytes b, const struct hpcrun_report *report)
 {
+	struct pm_arena arena = {.block = NULL};
 	struct hpcrun_profile p;
-	if (hpcrun_profile_read(&p, b, HPCRUN_ALL, report, NULL) == 0) {
+	if (hpcrun_profile_read(&p, &arena, b, HPCRUN_ALL, report, NULL) == 0) {
 		struct hpcrun_values v = hpcrun_values_from(&p, 0);
 		struct hpcrun_value value;
 		while (hpcrun_values_next(&v, &value))
@@ -241,9 +242,9 @@ static void use_profile(struct pm_bytes b, const struct hpcrun_report *report)
 		for (size_t i = 0; i < p.header.n; i++)
 			touch_text(p.header.items[i].value);
 		for (size_t i = 0; i < p.n_epochs; i++)
-			use_epoch(&p.epochs[i], report);
+			use_epoch(&arena, &p.epochs[i], report);
 	}
-	hpcrun_profile_done(&p);
+	pm_arena_done(&arena);
 }
 
 static void use_trace(struct pm_bytes b, const struct hpcrun_report *report)

@@ -20,7 +20,7 @@ static void check(const struct hpcrun_claim *claims, uint32_t n, const char *con
 	struct pm_thread threads[MOST] = {{.id = 0}};
 	struct pm_arena arena = {.block = NULL};
 	struct pm_threads keys;
-	assert_int_equal(hpcrun_identities_resolve(claims, n, threads, &arena, &keys), 0);
+	hpcrun_identities_resolve(&arena, claims, n, threads, &keys);
 	for (uint32_t i = 0; i < n; i++) {
 		char path[256] = "";
 		for (uint32_t k = 0; k < threads[i].n_identity; k++)

@@ -154,7 +154,7 @@ static bool has(enum pm_feature feature)
 	const struct hpcrun_opened *m = profile->self;
 	int r = profile->ops->has(profile, feature, NULL);
 	assert_true(r == 0 || r == 1);
-	assert_int_equal(m->merged_lazy.state, 0);
+	assert_int_equal(m->merged_part.lazy.state, 0);
 	return r;
 }
 

@@ -9,6 +9,7 @@
 /* A file in a block of exactly its size, so that reading beyond it shows. */
 struct made {
 	struct pm_bytes bytes;
+	struct pm_arena arena;
 	struct hpcrun_profile profile;
 	struct pm_damage_list list;
 	struct hpcrun_report report;
@@ -24,7 +25,8 @@ static void open_bytes(struct made *m, const void *p, size_t len)
 	m->report = (struct hpcrun_report){.list = &m->list, .file = "made.hpcrun"};
 	struct pm_error err = {0};
 	assert_int_equal(
-		hpcrun_profile_read(&m->profile, m->bytes, HPCRUN_ALL, &m->report, &err), 0);
+		hpcrun_profile_read(&m->profile, &m->arena, m->bytes, HPCRUN_ALL, &m->report, &err),
+		0);
 }
 
 static void open_small(struct made *m, enum fixture_version version, size_t cut)
@@ -39,7 +41,7 @@ static void open_small(struct made *m, enum fixture_version version, size_t cut)
 
 static void close_made(struct made *m)
 {
-	hpcrun_profile_done(&m->profile);
+	pm_arena_done(&m->arena);
 	pm_damage_done(&m->list);
 	free((void *)(uintptr_t)m->bytes.p);
 }
@@ -249,13 +251,14 @@ static void test_what_is_no_profile_is_refused(void **state)
 	};
 	struct hpcrun_report report = {.file = "x"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct pm_arena arena = {.block = NULL};
 		struct hpcrun_profile p;
 		struct pm_error err = {0};
-		assert_int_equal(hpcrun_profile_read(&p, pm_bytes_of(files[i].bytes), HPCRUN_ALL,
-					 &report, &err),
+		assert_int_equal(hpcrun_profile_read(&p, &arena, pm_bytes_of(files[i].bytes),
+					 HPCRUN_ALL, &report, &err),
 			files[i].code);
 		assert_int_equal(err.code, files[i].code);
-		hpcrun_profile_done(&p);
+		pm_arena_done(&arena);
 	}
 }
 

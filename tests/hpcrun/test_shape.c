@@ -35,7 +35,8 @@ static void check(const struct link *links, size_t n, const uint32_t *parents, s
 	struct hpcrun_report report = {.list = &list, .file = "made"};
 	struct hpcrun_shape shape;
 	bool seen[MOST] = {false};
-	assert_int_equal(hpcrun_shape_read(&shape, &nodes, &report), 0);
+	struct pm_arena arena = {.block = NULL};
+	hpcrun_shape_read(&shape, &arena, &nodes, &report);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t place = shape.order[i];
 		assert_true(shape.parent[i] == parents[i]);
@@ -44,7 +45,7 @@ static void check(const struct link *links, size_t n, const uint32_t *parents, s
 		seen[place] = true;
 	}
 	assert_int_equal(pm_damage_rows(&list).n, n_reports);
-	hpcrun_shape_done(&shape);
+	pm_arena_done(&arena);
 	pm_damage_done(&list);
 }
 

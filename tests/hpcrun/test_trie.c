@@ -34,18 +34,16 @@ static int tear_down(void **state)
 
 /* ---- tries ---- */
 
-static void enter_files(struct hpcrun_trie *t, uint32_t first, uint32_t end)
+static struct hpcrun_trie *enter_files(struct pm_arena *a, uint32_t first, uint32_t end)
 {
+	struct hpcrun_trie *t = hpcrun_trie_new(a);
 	for (uint32_t i = first; i < end; i++) {
-		struct hpcrun_file_tree h;
-		uint32_t nodes[NODES];
-		assert_int_equal(
-			hpcrun_file_tree_read(&h, &folder, &folder.sources[i].profile, NULL), 0);
-		assert_int_equal(h.n_nodes, NODES);
-		assert_int_equal(hpcrun_trie_enter(t, &h, nodes), 0);
-		assert_int_equal(hpcrun_trie_add(t, &h, nodes), 0);
-		hpcrun_file_tree_done(&h);
+		const struct hpcrun_file_tree *h =
+			hpcrun_file_tree_read(a, &folder, &folder.sources[i].profile, NULL);
+		assert_int_equal(h->n_nodes, NODES);
+		hpcrun_trie_add(t, h, hpcrun_trie_enter(t, h));
 	}
+	return t;
 }
 
 static void assert_same_nodes(const struct hpcrun_trie *a, const struct hpcrun_trie *b)
@@ -64,55 +62,47 @@ static void assert_same_nodes(const struct hpcrun_trie *a, const struct hpcrun_t
 static void assert_same_sums(const struct hpcrun_trie *a, const struct hpcrun_trie *b)
 {
 	size_t n, m;
-	struct hpcrun_sum *x = hpcrun_sums_list(&a->sums, &n), *y = hpcrun_sums_list(&b->sums, &m);
+	const struct hpcrun_sum *x = hpcrun_sums_list(a->arena, &a->sums, &n),
+				*y = hpcrun_sums_list(b->arena, &b->sums, &m);
 	assert_int_equal(n, m);
 	assert_true(n > NODES / 4);
 	for (size_t i = 0; i < n; i++)
 		assert_true(x[i].node == y[i].node && x[i].metric == y[i].metric &&
 			x[i].cost == y[i].cost);
-	free(x);
-	free(y);
 }
 
 static void test_joined_stretches_are_the_whole(void **state)
 {
-	struct hpcrun_trie whole = {.nodes = NULL};
-	enter_files(&whole, 0, FILES);
+	struct pm_arena arena = {.block = NULL};
+	const struct hpcrun_trie *whole = enter_files(&arena, 0, FILES);
 	for (uint32_t cut = 1; cut < FILES; cut++) {
-		struct hpcrun_trie first = {.nodes = NULL}, second = {.nodes = NULL};
-		enter_files(&first, 0, cut);
-		enter_files(&second, cut, FILES);
-		assert_int_equal(hpcrun_trie_join(&first, &second), 0);
-		assert_same_nodes(&whole, &first);
-		assert_same_sums(&whole, &first);
-		assert_int_equal(whole.modules.n, first.modules.n);
-		assert_int_equal(whole.metrics.names.n, first.metrics.names.n);
-		hpcrun_trie_done(&first);
-		hpcrun_trie_done(&second);
+		struct hpcrun_trie *first = enter_files(&arena, 0, cut);
+		hpcrun_trie_join(first, enter_files(&arena, cut, FILES));
+		assert_same_nodes(whole, first);
+		assert_same_sums(whole, first);
+		assert_int_equal(whole->modules.n, first->modules.n);
+		assert_int_equal(whole->metrics.names.n, first->metrics.names.n);
 	}
-	hpcrun_trie_done(&whole);
+	pm_arena_done(&arena);
 }
 
 static void test_files_are_followed(void **state)
 {
-	struct hpcrun_trie t = {.nodes = NULL};
-	struct hpcrun_file_tree h;
-	uint32_t entered[NODES], followed[NODES];
-	enter_files(&t, 0, 1);
-	hpcrun_file_tree_read(&h, &folder, &folder.sources[FILES - 1].profile, NULL);
-	uint32_t before = t.n;
-	h.nodes[NODES - 1].place.ip = 0xdead;
-	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
-	assert_int_equal(t.n, before);
+	struct pm_arena arena = {.block = NULL};
+	struct hpcrun_trie *t = enter_files(&arena, 0, 1);
+	const struct hpcrun_file_tree *h =
+		hpcrun_file_tree_read(&arena, &folder, &folder.sources[FILES - 1].profile, NULL);
+	uint32_t before = t->n;
+	h->nodes[NODES - 1].place.ip = 0xdead;
+	const uint32_t *followed = hpcrun_trie_follow(t, h);
+	assert_int_equal(t->n, before);
 	assert_int_equal(followed[NODES - 1], UINT32_MAX);
-	assert_int_equal(hpcrun_trie_enter(&t, &h, entered), 0);
-	assert_int_equal(t.n, before + 1);
+	const uint32_t *entered = hpcrun_trie_enter(t, h);
+	assert_int_equal(t->n, before + 1);
 	assert_memory_equal(entered, followed, (NODES - 1) * sizeof(*entered));
-	hpcrun_trie_finish(&t);
-	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
-	assert_memory_equal(entered, followed, sizeof(entered));
-	hpcrun_file_tree_done(&h);
-	hpcrun_trie_done(&t);
+	hpcrun_trie_finish(t);
+	assert_memory_equal(entered, hpcrun_trie_follow(t, h), NODES * sizeof(*entered));
+	pm_arena_done(&arena);
 }
 
 /* ---- tries of wide trees ---- */
@@ -138,7 +128,8 @@ static uint32_t simple_node(struct simple *s, const struct hpcrun_file_node *nod
 /* Each file has some of the paths, so most guesses are wrong. */
 static void test_wide_trees(void **state)
 {
-	struct hpcrun_trie t = {.nodes = NULL}, joined = {.nodes = NULL};
+	struct pm_arena arena = {.block = NULL};
+	struct hpcrun_trie *t = hpcrun_trie_new(&arena), *joined = hpcrun_trie_new(&arena);
 	struct simple *simple = calloc(1, sizeof(*simple));
 	char wide[SCRATCH_PATH];
 	struct hpcrun_folder files;
@@ -148,28 +139,24 @@ static void test_wide_trees(void **state)
 	assert_int_equal(hpcrun_folder_open(&files, fd, wide, NULL), 0);
 	close(fd);
 	for (uint32_t i = 0; i < FILES; i++) {
-		struct hpcrun_file_tree h;
-		struct hpcrun_trie one = {.nodes = NULL};
-		uint32_t nodes[NODES], own[NODES], want[NODES];
-		hpcrun_file_tree_read(&h, &files, &files.sources[i].profile, NULL);
-		assert_int_equal(hpcrun_trie_enter(&t, &h, nodes), 0);
+		struct hpcrun_trie *one = hpcrun_trie_new(&arena);
+		uint32_t want[NODES];
+		const struct hpcrun_file_tree *h =
+			hpcrun_file_tree_read(&arena, &files, &files.sources[i].profile, NULL);
+		const uint32_t *nodes = hpcrun_trie_enter(t, h);
 		for (uint32_t k = 0; k < NODES; k++) {
-			uint32_t parent = h.nodes[k].parent;
+			uint32_t parent = h->nodes[k].parent;
 			want[k] = simple_node(
-				simple, &h.nodes[k], parent == UINT32_MAX ? parent : want[parent]);
+				simple, &h->nodes[k], parent == UINT32_MAX ? parent : want[parent]);
 		}
-		assert_memory_equal(nodes, want, sizeof(nodes));
-		assert_int_equal(hpcrun_trie_enter(&one, &h, own), 0);
-		assert_int_equal(hpcrun_trie_join(&joined, &one), 0);
-		assert_int_equal(hpcrun_trie_follow(&joined, &h, own), 0);
-		assert_memory_equal(own, want, sizeof(own));
-		hpcrun_trie_done(&one);
-		hpcrun_file_tree_done(&h);
+		assert_memory_equal(nodes, want, sizeof(want));
+		hpcrun_trie_enter(one, h);
+		hpcrun_trie_join(joined, one);
+		assert_memory_equal(hpcrun_trie_follow(joined, h), want, sizeof(want));
 	}
-	assert_true(t.n > 2 * NODES && t.n == simple->n);
-	assert_same_nodes(&t, &joined);
-	hpcrun_trie_done(&t);
-	hpcrun_trie_done(&joined);
+	assert_true(t->n > 2 * NODES && t->n == simple->n);
+	assert_same_nodes(t, joined);
+	pm_arena_done(&arena);
 	hpcrun_folder_close(&files);
 	scratch_remove(wide);
 	free(simple);
@@ -177,14 +164,13 @@ static void test_wide_trees(void **state)
 
 static void test_an_empty_trie_is_followed(void **state)
 {
-	struct hpcrun_trie t = {.nodes = NULL};
-	struct hpcrun_file_tree h;
-	uint32_t nodes[NODES];
-	hpcrun_file_tree_read(&h, &folder, &folder.sources[0].profile, NULL);
-	assert_int_equal(hpcrun_trie_follow(&t, &h, nodes), 0);
+	struct pm_arena arena = {.block = NULL};
+	const struct hpcrun_file_tree *h =
+		hpcrun_file_tree_read(&arena, &folder, &folder.sources[0].profile, NULL);
+	const uint32_t *nodes = hpcrun_trie_follow(hpcrun_trie_new(&arena), h);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(nodes[i], UINT32_MAX);
-	hpcrun_file_tree_done(&h);
+	pm_arena_done(&arena);
 }
 
 /* ---- sums ---- */
@@ -192,7 +178,8 @@ static void test_an_empty_trie_is_followed(void **state)
 static void test_sums_of_many_metrics(void **state)
 {
 	enum { METRICS = 3 * HPCRUN_DENSE, SOME = 300 };
-	struct hpcrun_sums s = {.slots = NULL}, other = {.slots = NULL};
+	struct pm_arena arena = {.block = NULL};
+	struct hpcrun_sums s = {.arena = &arena}, other = s;
 	uint32_t nodes[SOME], metrics[METRICS];
 	size_t n;
 	for (uint32_t i = 0; i < SOME; i++)
@@ -202,10 +189,10 @@ static void test_sums_of_many_metrics(void **state)
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < SOME; i += 3)
 			for (uint32_t k = 0; k < METRICS; k++)
-				assert_int_equal(hpcrun_sums_add(&s, i, k, i + k), 0);
-	assert_int_equal(hpcrun_sums_join(&other, &s, nodes, metrics), 0);
-	assert_int_equal(hpcrun_sums_join(&other, &s, nodes, metrics), 0);
-	struct hpcrun_sum *list = hpcrun_sums_list(&other, &n);
+				hpcrun_sums_add(&s, i, k, i + k);
+	hpcrun_sums_join(&other, &s, nodes, metrics);
+	hpcrun_sums_join(&other, &s, nodes, metrics);
+	struct hpcrun_sum *list = hpcrun_sums_list(&arena, &other, &n);
 	assert_int_equal(n, SOME / 3 * METRICS);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = SOME - 1 - list[i].node, metric = METRICS - 1 - list[i].metric;
@@ -213,38 +200,38 @@ static void test_sums_of_many_metrics(void **state)
 		assert_true(i == 0 || list[i - 1].metric < list[i].metric ||
 			(list[i - 1].metric == list[i].metric && list[i - 1].node < list[i].node));
 	}
-	free(list);
-	hpcrun_sums_done(&s);
-	hpcrun_sums_done(&other);
+	pm_arena_done(&arena);
 }
 
 /* ---- numbers ---- */
 
 static void check_numbers(const uint32_t *numbers, size_t n, bool dense)
 {
+	struct pm_arena arena = {.block = NULL};
 	struct hpcrun_numbers s;
-	assert_int_equal(hpcrun_numbers_init(&s, numbers, n), 0);
+	hpcrun_numbers_init(&s, &arena, numbers, n);
 	assert_int_equal(s.places != NULL, dense);
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(hpcrun_numbers_put(&s, numbers[i], i), 1);
-	assert_int_equal(hpcrun_numbers_put(&s, numbers[0], 77), 0);
+		assert_true(hpcrun_numbers_put(&s, numbers[i], i));
+	assert_false(hpcrun_numbers_put(&s, numbers[0], 77));
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(hpcrun_numbers_find(&s, numbers[i]), i);
 	assert_int_equal(hpcrun_numbers_find(&s, 0), UINT32_MAX);
 	assert_int_equal(hpcrun_numbers_find(&s, 11), UINT32_MAX);
 	assert_int_equal(hpcrun_numbers_find(&s, UINT32_MAX), UINT32_MAX);
-	hpcrun_numbers_done(&s);
+	pm_arena_done(&arena);
 }
 
 static void test_numbers_near_and_far(void **state)
 {
 	const uint32_t near[] = {12, 300, 14, 1}, far[] = {12, 4000000000, 14, 1};
+	struct pm_arena arena = {.block = NULL};
 	struct hpcrun_numbers none;
 	check_numbers(near, 4, true);
 	check_numbers(far, 4, false);
-	assert_int_equal(hpcrun_numbers_init(&none, near, 0), 0);
+	hpcrun_numbers_init(&none, &arena, near, 0);
 	assert_int_equal(hpcrun_numbers_find(&none, 12), UINT32_MAX);
-	hpcrun_numbers_done(&none);
+	pm_arena_done(&arena);
 }
 
 /* ---- cells ---- */
@@ -275,8 +262,9 @@ static void test_costs_go_up(void **state)
 	struct pm_tree tree = made_tree(parent);
 	const struct hpcrun_own own[] = {
 		{2, 1, 5}, {3, 0, 1}, {2, 0, 2}, {1, 0, 4}, {4, 0, NAN}, {2, 0, 8}, {1, 0, -4}};
+	struct pm_arena arena = {.block = NULL};
 	struct hpcrun_cells c;
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 7, NULL), 0);
+	hpcrun_cells_make(&c, &arena, &tree, 2, own, 7, NULL);
 	assert_int_equal(c.n, 11);
 	assert_cell(&c, 0, 0, 1, 11);
 	assert_cell(&c, 1, 0, 3, 5);
@@ -289,7 +277,7 @@ static void test_costs_go_up(void **state)
 	assert_cell(&c, 8, 2, 3, 5);
 	assert_cell(&c, 9, 3, 0, 1);
 	assert_cell(&c, 10, 3, 1, 1);
-	hpcrun_cells_done(&c);
+	pm_arena_done(&arena);
 }
 
 static void test_a_few_costs_in_a_large_tree(void **state)
@@ -297,8 +285,9 @@ static void test_a_few_costs_in_a_large_tree(void **state)
 	uint32_t parent[CONTEXTS];
 	struct pm_tree tree = made_tree(parent);
 	const struct hpcrun_own own[] = {{299, 0, 1}, {5, 1, 2}, {7, 1, 3}};
+	struct pm_arena arena = {.block = NULL};
 	struct hpcrun_cells c;
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 3, NULL), 0);
+	hpcrun_cells_make(&c, &arena, &tree, 2, own, 3, NULL);
 	/* All of the chain and the last one's own; of the second group three and two own. */
 	assert_int_equal(c.n, CONTEXTS - 5 + 1 + 3 + 2);
 	assert_cell(&c, hpcrun_cells_find(&c, 5), 5, 1, 1);
@@ -307,10 +296,25 @@ static void test_a_few_costs_in_a_large_tree(void **state)
 	assert_cell(&c, c.n - 2, 299, 0, 1);
 	assert_int_equal(hpcrun_cells_find(&c, 0), 0);
 	assert_int_equal(hpcrun_cells_find(&c, CONTEXTS), c.n);
-	hpcrun_cells_done(&c);
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 0, own, 0, NULL), 0);
+	hpcrun_cells_make(&c, &arena, &tree, 0, own, 0, NULL);
 	assert_int_equal(c.n, 0);
-	hpcrun_cells_done(&c);
+	pm_arena_done(&arena);
+}
+
+struct making {
+	struct pm_arena arena;
+	struct hpcrun_cells cells;
+	const struct pm_tree *tree;
+	const struct hpcrun_own *own;
+	uint32_t n_groups;
+	size_t n;
+	struct pm_error err;
+};
+
+static void make_cells(void *context)
+{
+	struct making *m = context;
+	hpcrun_cells_make(&m->cells, &m->arena, m->tree, m->n_groups, m->own, m->n, &m->err);
 }
 
 /* Many metrics at the end of a long path: each has a cost at all of it. */
@@ -320,20 +324,20 @@ static void test_costs_of_a_long_path_end(void **state)
 	uint32_t *parent = malloc(PATH * sizeof(*parent));
 	struct hpcrun_own *own = malloc(METRICS * sizeof(*own));
 	struct pm_tree tree = {.n_contexts = PATH, .parent = parent};
-	struct pm_error err = {.code = 0};
-	struct hpcrun_cells c;
+	struct making m = {.tree = &tree, .own = own, .n_groups = METRICS, .n = METRICS};
 	assert_true(parent && own);
 	for (uint32_t i = 0; i < PATH; i++)
 		parent[i] = i ? i - 1 : PM_NONE;
 	for (uint32_t i = 0; i < METRICS; i++)
 		own[i] = (struct hpcrun_own){PATH - 1, i, 1};
-	assert_int_equal(hpcrun_cells_make(&c, &tree, METRICS, own, METRICS, &err), -ENOMEM);
-	assert_int_equal(err.code, -ENOMEM);
-	assert_non_null(strstr(err.text, "more than 1589248 at 8192 contexts"));
-	assert_null(c.items);
-	assert_int_equal(hpcrun_cells_make(&c, &tree, METRICS, own, METRICS / 2, NULL), 0);
-	assert_int_equal(c.n, METRICS / 2 * (PATH + 1));
-	hpcrun_cells_done(&c);
+	assert_int_equal(pm_build(&m.arena, make_cells, &m), -ENOMEM);
+	assert_int_equal(m.err.code, -ENOMEM);
+	assert_non_null(strstr(m.err.text, "more than 1589248 at 8192 contexts"));
+	assert_null(m.cells.items);
+	m.n = METRICS / 2;
+	assert_int_equal(pm_build(&m.arena, make_cells, &m), 0);
+	assert_int_equal(m.cells.n, METRICS / 2 * (PATH + 1));
+	pm_arena_done(&m.arena);
 	free(parent);
 	free(own);
 }

@@ -110,12 +110,41 @@ static int take_square(void *context, uint32_t i, void *result)
 static void test_pipeline_takes_in_order(void **state)
 {
 	struct taken t = {.fails_at = UINT32_MAX};
-	struct pm_pipeline p = {MANY, sizeof(uint64_t), make_square, take_square, NULL, &t};
+	struct pm_pipeline p = {.n = MANY,
+		.size = sizeof(uint64_t),
+		.make = make_square,
+		.take = take_square,
+		.context = &t};
 	assert_int_equal(pm_pipeline_run(&p), 0);
 	assert_int_equal(t.n, MANY);
 	t = (struct taken){.fails_at = 7};
 	assert_int_equal(pm_pipeline_run(&p), -EIO);
 	assert_int_equal(t.n, 8);
+}
+
+static void build_square(struct pm_arena *a, void *context, uint32_t i, void *result)
+{
+	const struct taken *t = context;
+	uint64_t *factors = pm_arena_array(a, 2, sizeof(*factors));
+	factors[0] = factors[1] = i;
+	if (i == t->fails_at)
+		pm_build_fail(a, -EINVAL);
+	*(uint64_t *)result = factors[0] * factors[1];
+}
+
+static void test_results_of_a_pipeline_are_builds(void **state)
+{
+	struct taken t = {.fails_at = UINT32_MAX};
+	struct pm_pipeline p = {.n = MANY,
+		.size = sizeof(uint64_t),
+		.build = build_square,
+		.take = take_square,
+		.context = &t};
+	assert_int_equal(pm_pipeline_run(&p), 0);
+	assert_int_equal(t.n, MANY);
+	t = (struct taken){.fails_at = 7};
+	assert_int_equal(pm_pipeline_run(&p), -EINVAL);
+	assert_int_equal(t.n, 7);
 }
 
 int main(void)
@@ -126,6 +155,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled_work_ends),
 		cmocka_unit_test(test_pieces_that_wait_all_wait_at_once),
 		cmocka_unit_test(test_pipeline_takes_in_order),
+		cmocka_unit_test(test_results_of_a_pipeline_are_builds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
