@@ -205,7 +205,9 @@ struct frames {
 			     starts */
 	uint32_t *frames;
 	uint32_t n_frames;
-	uint8_t *inner; /* by frame of the builder */
+	/* By frame of the builder: it is inside the function of its chain; the same for all chains
+	   with this frame. */
+	uint8_t *inner;
 	size_t starts_room, frames_room, inner_room, n_inner;
 	struct pm_text text;
 };
@@ -270,21 +272,6 @@ static void add_frame(struct frames *f, uint32_t frame)
 	f->frames[f->n_frames++] = frame;
 }
 
-static void note_inner(struct frames *f, uint32_t frame, bool inner)
-{
-	for (; f->n_inner <= frame; f->n_inner++) {
-		pm_list_grow(f->a, &f->inner, f->n_inner, &f->inner_room, sizeof(*f->inner));
-		f->inner[f->n_inner] = false;
-	}
-	f->inner[frame] |= inner;
-}
-
-/* Whether a frame is inside the function of its chain; the same for all chains with this frame. */
-static bool is_inner(const struct frames *f, uint32_t frame)
-{
-	return frame < f->n_inner && f->inner[frame];
-}
-
 /* The frames of an address that symbols know of: how many. */
 static int find_named(struct frames *f, uint32_t module, struct pm_bytes module_name, uint64_t ip,
 	uint32_t ret[SYM_SCOPE_DEPTH_MAX])
@@ -312,7 +299,12 @@ static void make_chain(struct frames *f, const struct hpcrun_place *place, uint3
 		add_frame(f, make_frame(f, place, module, module_name));
 	for (int i = 0; i < n; i++) {
 		add_frame(f, frames[i]);
-		note_inner(f, frames[i], i > 0); /* the first frame is the function */
+		for (; f->n_inner <= frames[i]; f->n_inner++) {
+			pm_list_grow(
+				f->a, &f->inner, f->n_inner, &f->inner_room, sizeof(*f->inner));
+			f->inner[f->n_inner] = false;
+		}
+		f->inner[frames[i]] |= i > 0; /* the first frame is the function */
 	}
 }
 
@@ -428,16 +420,6 @@ static void plant_all(struct merger *m)
 
 /* ---- the order of siblings ---- */
 
-/* The group of metrics that orders siblings, or PM_NONE if there are no costs. */
-static uint32_t find_leading(const struct merger *m)
-{
-	const struct hpcrun_merged *merged = m->merged;
-	double *whole = pm_arena_array(m->frames.a, merged->n_groups, sizeof(*whole));
-	for (size_t i = 0; i < m->n_sums; i++)
-		whole[merged->groups[m->sums[i].metric]] += m->sums[i].cost;
-	return pm_quantity_leading(&merged->metrics, whole);
-}
-
 uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint32_t context)
 {
 	if (!(m->trie->metrics.flags[name] & HPCRUN_METRIC_MOVES))
@@ -450,11 +432,15 @@ uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint3
 /* The same while contexts are ranks. */
 static uint32_t owner_of_rank(const struct merger *m, uint32_t name, uint32_t rank)
 {
+	const struct frames *f = &m->frames;
 	if (!(m->merged->trie->metrics.flags[name] & HPCRUN_METRIC_MOVES))
 		return rank;
-	while (is_inner(&m->frames, pm_tree_frame_of(m->frames.builder, rank)))
-		rank = pm_tree_parent_of(m->frames.builder, rank);
-	return rank;
+	for (;;) {
+		uint32_t frame = pm_tree_frame_of(f->builder, rank);
+		if (frame >= f->n_inner || !f->inner[frame])
+			return rank;
+		rank = pm_tree_parent_of(f->builder, rank);
+	}
 }
 
 static void free_tree(void *merged)
@@ -466,7 +452,11 @@ static void freeze(struct merger *m, struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
 	struct pm_tree_builder *builder = m->frames.builder;
-	uint32_t group = find_leading(m), n = pm_tree_count(builder);
+	double *whole = pm_arena_array(m->frames.a, merged->n_groups, sizeof(*whole));
+	for (size_t i = 0; i < m->n_sums; i++)
+		whole[merged->groups[m->sums[i].metric]] += m->sums[i].cost;
+	uint32_t group = pm_quantity_leading(&merged->metrics, whole);
+	uint32_t n = pm_tree_count(builder);
 	/* By rank: the inclusive cost in the group that orders siblings. */
 	double *weight = pm_arena_array(m->frames.a, n, sizeof(*weight));
 	for (size_t i = 0; i < m->n_sums; i++)
@@ -587,11 +577,6 @@ static void divide(struct merger *m, uint32_t n_threads)
 
 /* ---- the whole ---- */
 
-static void free_damage(void *damage)
-{
-	pm_damage_done(damage);
-}
-
 static void merger_done(void *merger)
 {
 	struct merger *m = merger;
@@ -614,8 +599,7 @@ void hpcrun_merge(struct hpcrun_merged *ret, struct pm_arena *a, struct hpcrun_f
 			.places = pm_strtab_in(scratch),
 			.text = {.arena = scratch}}};
 	pm_arena_owns(scratch, merger_done, m);
-	ret->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	pm_arena_owns(a, free_damage, &ret->damage);
+	hpcrun_damage_init(&ret->damage, a);
 	if (!folder->no_symbols)
 		pm_build_check(a, sym_names_new(&m->symbols, &place, &ret->damage));
 	m->frames.named.names = m->symbols;

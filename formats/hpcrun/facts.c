@@ -38,36 +38,24 @@ struct layout {
 	size_t size;
 };
 
-static void find_trace_layout(struct layout *l, const struct hpcrun_file *file)
-{
-	const struct hpcrun_report silent = {.file = NULL};
-	struct hpcrun_trace trace;
-	struct pm_input in;
-	int r = hpcrun_file_open(l->folder, file, &in, NULL);
-	if (pm_is_passing(r))
-		pm_build_fail(&l->arena, r);
-	if (r < 0)
-		return;
-	r = hpcrun_trace_read(&trace, in.bytes, &silent, NULL);
-	hpcrun_trace_layout(&trace, l->ret, l->size);
-	if (r < 0)
-		l->ret[0] = '\0';
-	hpcrun_file_close(l->folder, &in);
-}
-
 static void find_layout(void *context)
 {
+	const struct hpcrun_report silent = {.file = NULL};
 	struct layout *l = context;
 	for (uint32_t i = 0; !l->ret[0] && i < l->folder->n; i++) {
 		const struct hpcrun_source *s = &l->folder->sources[i];
-		const struct hpcrun_profile *p = s->profile.name && s->profile.size > 0
-			? hpcrun_profile_open(
-				  &l->arena, l->folder, &s->profile, HPCRUN_WHO, NULL, NULL)
-			: NULL;
+		const struct hpcrun_profile *p = NULL;
+		const struct pm_input *in = NULL;
+		struct hpcrun_trace trace;
+		if (s->profile.name && s->profile.size > 0)
+			p = hpcrun_profile_open(
+				&l->arena, l->folder, &s->profile, HPCRUN_WHO, NULL, NULL);
 		if (p)
 			hpcrun_profile_layout(p->family, p->version, l->ret, l->size);
-		if (!l->ret[0] && s->trace.name && s->trace.size > 0)
-			find_trace_layout(l, &s->trace);
+		else if (s->trace.name && s->trace.size > 0)
+			in = hpcrun_file_map(&l->arena, l->folder, &s->trace, NULL);
+		if (in && hpcrun_trace_read(&trace, in->bytes, &silent, NULL) == 0)
+			hpcrun_trace_layout(&trace, l->ret, l->size);
 		pm_arena_done(&l->arena);
 	}
 }

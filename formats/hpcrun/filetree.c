@@ -255,15 +255,6 @@ struct file_reading {
 
 /* ---- names ---- */
 
-static void keep_modules(struct hpcrun_file_tree *h, const struct hpcrun_modules *modules)
-{
-	for (size_t i = 0; i < modules->n; i++) {
-		pm_list_grow(
-			h->arena, &h->modules, h->n_modules, &h->modules_room, sizeof(*h->modules));
-		h->modules[h->n_modules++] = pm_arena_copy(h->arena, modules->items[i].name);
-	}
-}
-
 static void keep_metrics(const struct file_reading *s, const struct hpcrun_metrics *metrics)
 {
 	struct hpcrun_file_tree *h = s->file_tree;
@@ -327,7 +318,12 @@ static void keep_epoch(const struct file_reading *s, struct epoch *e)
 	struct hpcrun_shape *shape = &e->shape;
 	e->first_module = h->n_modules;
 	e->first_metric = h->n_metrics;
-	keep_modules(h, &e->stored->modules);
+	for (size_t i = 0; i < e->stored->modules.n; i++) {
+		pm_list_grow(
+			h->arena, &h->modules, h->n_modules, &h->modules_room, sizeof(*h->modules));
+		h->modules[h->n_modules++] =
+			pm_arena_copy(h->arena, e->stored->modules.items[i].name);
+	}
 	keep_metrics(s, &e->stored->metrics);
 	hpcrun_shape_read(shape, s->a, &e->stored->nodes, s->report);
 	struct finder finder = finder_of(s->a, &e->stored->modules, e->stored->nodes.has_module);

@@ -268,16 +268,27 @@ void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in)
 	pm_input_close(in);
 }
 
-struct opened_file {
+struct mapped_file {
 	struct hpcrun_folder *folder;
 	struct pm_input in;
-	struct hpcrun_profile profile;
 };
 
-static void close_file(void *opened)
+static void close_file(void *mapped)
 {
-	struct opened_file *o = opened;
-	hpcrun_file_close(o->folder, &o->in);
+	struct mapped_file *m = mapped;
+	hpcrun_file_close(m->folder, &m->in);
+}
+
+struct pm_input *hpcrun_file_map(struct pm_arena *a, struct hpcrun_folder *f,
+	const struct hpcrun_file *file, struct pm_error *err)
+{
+	struct mapped_file *m = pm_arena_alloc(a, sizeof(*m));
+	m->folder = f;
+	pm_arena_owns(a, close_file, m);
+	int r = hpcrun_file_open(f, file, &m->in, err);
+	if (pm_is_passing(r))
+		pm_build_fail(a, r);
+	return r < 0 ? NULL : &m->in;
 }
 
 const struct hpcrun_profile *hpcrun_profile_open(struct pm_arena *a, struct hpcrun_folder *folder,
@@ -285,17 +296,11 @@ const struct hpcrun_profile *hpcrun_profile_open(struct pm_arena *a, struct hpcr
 	struct pm_error *err)
 {
 	const struct hpcrun_report report = {.list = damage, .file = file->name};
-	struct opened_file *o = pm_arena_alloc(a, sizeof(*o));
-	o->folder = folder;
-	pm_arena_owns(a, close_file, o);
-	int r = hpcrun_file_open(folder, file, &o->in, err);
-	if (r == 0 && extent == HPCRUN_ALL)
-		hpcrun_file_use(&o->in, 0, o->in.bytes.len);
-	if (r == 0)
-		r = hpcrun_profile_read(&o->profile, a, o->in.bytes, extent, &report, err);
-	if (pm_is_passing(r))
-		pm_build_fail(a, r);
-	return r < 0 ? NULL : &o->profile;
+	struct hpcrun_profile *ret = pm_arena_alloc(a, sizeof(*ret));
+	struct pm_input *in = hpcrun_file_map(a, folder, file, err);
+	if (in && extent == HPCRUN_ALL)
+		hpcrun_file_use(in, 0, in->bytes.len);
+	return in && hpcrun_profile_read(ret, a, in->bytes, extent, &report, err) == 0 ? ret : NULL;
 }
 
 bool hpcrun_folder_changed(const struct hpcrun_folder *f)

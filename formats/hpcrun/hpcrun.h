@@ -78,8 +78,14 @@ void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in);
 bool hpcrun_folder_changed(const struct hpcrun_folder *f);
 
 /*
- * In a build, whose arena has the file until it is dropped: reads as much of it as `extent` says.
- * NULL, and `err`, if it cannot be read. Losses are reported in `damage`, unless it is NULL.
+ * In a build, whose arena has the file until it is dropped. NULL, and `err`, if it cannot be read.
+ */
+struct pm_input *hpcrun_file_map(struct pm_arena *a, struct hpcrun_folder *f,
+	const struct hpcrun_file *file, struct pm_error *err);
+
+/*
+ * The same, and reads as much of a profile as `extent` says. Losses are reported in `damage`,
+ * unless it is NULL.
  */
 const struct hpcrun_profile *hpcrun_profile_open(struct pm_arena *a, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, enum hpcrun_extent extent, struct pm_damage_list *damage,
@@ -686,8 +692,9 @@ struct hpcrun_trace_place {
 int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
 
-/* Reports samples whose node is not in the profile, and other losses of a trace. */
-int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpcrun_report *report);
+/* In a build: reports samples whose node is not in the profile, and other losses of a trace. */
+void hpcrun_trace_report(struct pm_arena *a, const struct hpcrun_trace_place *place,
+	const struct hpcrun_report *report);
 
 /* ---- facts (facts.c) ---- */
 

@@ -190,7 +190,7 @@ static void make_losses(struct pm_arena *a, void *context, uint32_t i, void *res
 	if (!name)
 		return;
 	place.links = hpcrun_links_of_thread(a, &run, i);
-	pm_build_check(a, hpcrun_trace_report(&place, &report));
+	hpcrun_trace_report(a, &place, &report);
 }
 
 static int take_losses(void *context, uint32_t i, void *result)
@@ -212,8 +212,8 @@ static void build_damage(struct pm_arena *a, void *opened, void *part, struct pm
 	struct losses *l = part;
 	pm_build_check(a, get_merged(o, err));
 	pm_build_check(a, get_times(o, err));
-	*l = (struct losses){.opened = o, .list = PM_DAMAGE_LIST_INIT};
-	pm_arena_owns(a, drop_losses, &l->list);
+	l->opened = o;
+	hpcrun_damage_init(&l->list, a);
 	pm_damage_add_all(&l->list, &o->merged->damage);
 	struct pm_pipeline pipeline = {.n = o->thread_list->threads.n,
 		.size = sizeof(struct pm_damage_list),
@@ -279,14 +279,6 @@ void hpcrun_opened_free(struct hpcrun_opened *o)
 	free(o);
 }
 
-static bool has_traces(const struct hpcrun_folder *folder)
-{
-	for (uint32_t i = 0; i < folder->n; i++)
-		if (folder->sources[i].trace.name)
-			return true;
-	return false;
-}
-
 /* Files that belong together are one thread, readable or not. */
 static int model_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
@@ -301,7 +293,11 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 			? o->thread_list->may_have_times && o->thread_list->n_runs <= 1
 			: o->thread_list->may_have_gpu;
 	}
-	case PM_HAS_TRACES: return has_traces(&o->folder);
+	case PM_HAS_TRACES:
+		for (uint32_t i = 0; i < o->folder.n; i++)
+			if (o->folder.sources[i].trace.name)
+				return 1;
+		return 0;
 	case PM_HAS_RANKS: return 1;
 	case PM_HAS_SOURCES:
 	case PM_HAS_CALL_TIMES: break;

@@ -13,6 +13,17 @@
 
 /* ==== what could not be read ==== */
 
+static void free_damage(void *list)
+{
+	pm_damage_done(list);
+}
+
+void hpcrun_damage_init(struct pm_damage_list *ret, struct pm_arena *a)
+{
+	*ret = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_arena_owns(a, free_damage, ret);
+}
+
 void hpcrun_report_loss(
 	const struct hpcrun_report *r, uint64_t offset, uint64_t bytes, const char *format, ...)
 {
@@ -270,17 +281,6 @@ static void report_last(const struct hpcrun_profile *p, const struct pm_cur *c, 
 			(unsigned long long)e->nodes.n);
 		return;
 	}
-}
-
-/* Reads the data after the header pairs, at the cursor. */
-static void read_all_epochs(
-	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_report *report)
-{
-	/* For some weeks of 2009, and in the design note, a count came first. */
-	if (p->family == HPCRUN_FAMILY_EARLY && !at_tag(c) && pm_cur_left(c) > 0)
-		pm_cur_u32(c);
-	enum stage last = read_epochs(p, c, choose_dialect(p, *c));
-	report_last(p, c, last, report);
 }
 
 /*
@@ -621,14 +621,6 @@ static void read_values(struct reader *r, enum hpcrun_extent extent)
 
 /* ---- the whole ---- */
 
-/* Less than everything can be read without the sections in between, if the footer is valid. */
-static bool knows_the_way(const struct reader *r, enum hpcrun_extent extent)
-{
-	if (extent == HPCRUN_ALL || (extent == HPCRUN_METRICS && !r->sound[HPCRUN_SECTION_METRICS]))
-		return false;
-	return r->sound[HPCRUN_SECTION_DICTIONARY] && r->sound[HPCRUN_SECTION_SPARSE];
-}
-
 /* Reads everything after the magic number. */
 static void read_sections(
 	struct hpcrun_profile *p, enum hpcrun_extent extent, const struct hpcrun_report *report)
@@ -645,7 +637,10 @@ static void read_sections(
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
 			"the footer is missing: the run was killed");
-	bool all = !knows_the_way(&r, extent);
+	/* Less can be read without the sections in between, if the footer is valid. */
+	bool all = extent == HPCRUN_ALL || !r.sound[HPCRUN_SECTION_DICTIONARY] ||
+		!r.sound[HPCRUN_SECTION_SPARSE] ||
+		(extent == HPCRUN_METRICS && !r.sound[HPCRUN_SECTION_METRICS]);
 	if (all || extent == HPCRUN_METRICS) {
 		struct hpcrun_epoch *e = add_epoch(p);
 		if (all) {
@@ -728,11 +723,18 @@ static void read_epoch_family(
 {
 	struct pm_cur c = pm_cur_of(p->file, p->big);
 	pm_cur_take(&c, p->magic.len);
-	if (!hpcrun_pairs_read(p->arena, &c, &p->header))
+	if (!hpcrun_pairs_read(p->arena, &c, &p->header)) {
 		hpcrun_report_loss(report, p->magic.len, p->file.len - p->magic.len,
 			"the file ends within its header: %zu complete fields", p->header.n);
-	else if (extent != HPCRUN_WHO)
-		read_all_epochs(p, &c, report);
+		return;
+	}
+	if (extent == HPCRUN_WHO)
+		return;
+	/* For some weeks of 2009, and in the design note, a count came first. */
+	if (p->family == HPCRUN_FAMILY_EARLY && !at_tag(&c) && pm_cur_left(&c) > 0)
+		pm_cur_u32(&c);
+	enum stage last = read_epochs(p, &c, choose_dialect(p, c));
+	report_last(p, &c, last, report);
 }
 
 int hpcrun_profile_read(struct hpcrun_profile *ret, struct pm_arena *a, struct pm_bytes file,

@@ -97,17 +97,6 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Sorts and removes duplicates; *n is the number of ids before and after. */
-static void make_unique(struct pm_arena *a, struct physical *ids, size_t *n)
-{
-	size_t kept = 0;
-	pm_build_check(a, pm_sort(ids, *n, sizeof(*ids), by_id));
-	for (size_t i = 0; i < *n; i++)
-		if (kept == 0 || by_id(&ids[kept - 1], &ids[i]) != 0)
-			ids[kept++] = ids[i];
-	*n = kept;
-}
-
 /* The position of an id among those of its key. */
 static uint64_t place_of(const struct physical *ids, size_t n, struct physical id)
 {
@@ -126,20 +115,23 @@ static void add_level(struct settling *s, struct path *path, const char *key, ui
 
 static void renumber(struct settling *s, const struct hpcrun_claim *claims)
 {
-	size_t n = 0;
+	size_t n = 0, n_unique = 0;
 	struct physical *ids =
 		pm_arena_array(s->scratch, (size_t)s->n * HPCRUN_MOST_LEVELS, sizeof(*ids));
 	for (uint32_t i = 0; i < s->n; i++)
 		for (uint32_t k = 0; k < claims[i].n; k++)
 			ids[n++] = (struct physical){
 				s->paths[i].levels[k].key, claims[i].levels[k].physical};
-	make_unique(s->scratch, ids, &n);
+	pm_build_check(s->scratch, pm_sort(ids, n, sizeof(*ids), by_id));
+	for (size_t i = 0; i < n; i++)
+		if (n_unique == 0 || by_id(&ids[n_unique - 1], &ids[i]) != 0)
+			ids[n_unique++] = ids[i];
 	for (uint32_t i = 0; i < s->n; i++)
 		for (uint32_t k = 0; k < claims[i].n; k++) {
 			struct pm_identity *level = &s->paths[i].levels[k];
 			struct physical id = {level->key, claims[i].levels[k].physical};
 			if (claims[i].levels[k].renumber)
-				level->value = place_of(ids, n, id);
+				level->value = place_of(ids, n_unique, id);
 		}
 }
 
@@ -332,42 +324,31 @@ static bool meets(struct finding *f, uint32_t process, bool join)
 	return ret;
 }
 
-/* Whether any two processes claim the same: nearly always not. */
-static bool any_meet(struct finding *f)
-{
-	bool ret = false;
-	for (uint32_t i = 0; i < f->n_processes && !ret; i++)
-		ret = meets(f, i, true);
-	pm_map_done(&f->owners);
-	return ret;
-}
-
 /* ---- times ---- */
 
 static void read_times(struct finding *f)
 {
-	for (uint32_t i = 0; i < f->n; i++) {
+	struct pm_arena *scratch = pm_arena_scratch(f->a);
+	for (uint32_t i = 0; i < f->n; i++, pm_arena_done(scratch)) {
 		const struct hpcrun_file *file = &f->folder->sources[i].trace;
 		const struct hpcrun_trace *trace = &f->thread_list->items[i].trace;
 		struct process *p = &f->processes[f->of[i]];
+		const struct pm_input *in = NULL;
 		struct hpcrun_sample first, last;
-		struct pm_input in;
 		pm_build_proceed(f->a);
-		int r = file->name && trace->n ? hpcrun_file_open(f->folder, file, &in, NULL) : 1;
-		if (pm_is_passing(r))
-			pm_build_fail(f->a, r);
-		if (r != 0)
+		if (file->name && trace->n)
+			in = hpcrun_file_map(scratch, f->folder, file, NULL);
+		if (!in)
 			continue;
-		struct pm_bytes records = hpcrun_trace_records(trace, in.bytes);
-		if (records.len) {
-			hpcrun_trace_decode(trace, records, 0, &first);
-			hpcrun_trace_decode(trace, records, trace->n - 1, &last);
-			uint64_t from = hpcrun_trace_ns(trace, first.time, false);
-			uint64_t to = hpcrun_trace_ns(trace, last.time, false);
-			p->start = from < p->start ? from : p->start;
-			p->end = to > p->end ? to : p->end;
-		}
-		hpcrun_file_close(f->folder, &in);
+		struct pm_bytes records = hpcrun_trace_records(trace, in->bytes);
+		if (records.len == 0)
+			continue;
+		hpcrun_trace_decode(trace, records, 0, &first);
+		hpcrun_trace_decode(trace, records, trace->n - 1, &last);
+		uint64_t from = hpcrun_trace_ns(trace, first.time, false);
+		uint64_t to = hpcrun_trace_ns(trace, last.time, false);
+		p->start = from < p->start ? from : p->start;
+		p->end = to > p->end ? to : p->end;
 	}
 }
 
@@ -485,10 +466,14 @@ static void find_runs(struct pm_arena *a, struct hpcrun_folder *folder,
 		.processes = pm_arena_array(a, n, sizeof(*f.processes)),
 		.owners = {.arena = a}};
 	thread_list->n_runs = 1;
+	bool any_meet = false; /* any two processes: nearly always not */
 	number_all(&f);
 	list_threads(&f);
-	if (!any_meet(&f))
+	for (uint32_t i = 0; i < f.n_processes && !any_meet; i++)
+		any_meet = meets(&f, i, true);
+	if (!any_meet)
 		return;
+	pm_map_done(&f.owners);
 	read_times(&f);
 	number_runs(&f);
 	if (f.n_runs > 1) {
@@ -589,31 +574,20 @@ static void look_at_names(const struct hpcrun_profile *p, struct result *ret)
 		}
 }
 
-static void read_trace(struct pm_arena *a, struct hpcrun_folder *folder,
-	const struct hpcrun_source *source, struct hpcrun_thread *ret)
-{
-	struct hpcrun_report silent = {.file = NULL};
-	struct pm_input in;
-	ret->has_trace = source->trace.name != NULL;
-	if (!ret->has_trace)
-		return;
-	int r = hpcrun_file_open(folder, &source->trace, &in, NULL);
-	if (pm_is_passing(r))
-		pm_build_fail(a, r);
-	if (r < 0)
-		return;
-	hpcrun_trace_read(&ret->trace, in.bytes, &silent, NULL);
-	ret->trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
-	hpcrun_file_close(folder, &in);
-}
-
 static void make_result(struct pm_arena *a, void *context, uint32_t i, void *result)
 {
 	struct reading *reading = context;
 	struct result *ret = result;
 	const struct hpcrun_source *source = &reading->folder->sources[i];
 	const struct hpcrun_profile none = {.family = HPCRUN_FAMILY_NONE}, *p = NULL;
-	read_trace(a, reading->folder, source, &ret->thread);
+	struct hpcrun_report silent = {.file = NULL};
+	const struct pm_input *in = NULL;
+	ret->thread.has_trace = source->trace.name != NULL;
+	if (ret->thread.has_trace)
+		in = hpcrun_file_map(a, reading->folder, &source->trace, NULL);
+	if (in)
+		hpcrun_trace_read(&ret->thread.trace, in->bytes, &silent, NULL);
+	ret->thread.trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
 	if (source->profile.name)
 		p = hpcrun_profile_open(
 			a, reading->folder, &source->profile, HPCRUN_METRICS, NULL, NULL);
@@ -645,11 +619,6 @@ static int take_result(void *context, uint32_t i, void *result)
 	return 0;
 }
 
-static void free_damage(void *damage)
-{
-	pm_damage_done(damage);
-}
-
 void hpcrun_thread_list_read(
 	struct hpcrun_thread_list *ret, struct pm_arena *a, struct hpcrun_folder *folder)
 {
@@ -666,9 +635,8 @@ void hpcrun_thread_list_read(
 		.context = &reading};
 	*ret = (struct hpcrun_thread_list){
 		.threads = {.n = n, .threads = reading.threads, .has_files = true},
-		.items = pm_arena_array(a, n, sizeof(*ret->items)),
-		.damage = PM_DAMAGE_LIST_INIT};
-	pm_arena_owns(a, free_damage, &ret->damage);
+		.items = pm_arena_array(a, n, sizeof(*ret->items))};
+	hpcrun_damage_init(&ret->damage, a);
 	pm_build_check(a, pm_pipeline_run(&pipeline));
 	find_runs(scratch, folder, ret, reading.claims);
 	hpcrun_identities_resolve(a, reading.claims, n, reading.threads, &ret->threads);

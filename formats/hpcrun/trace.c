@@ -11,7 +11,6 @@
 #include "formats/common/affix.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 
 /* ==== a file ==== */
 
@@ -139,8 +138,6 @@ uint64_t hpcrun_trace_ns(const struct hpcrun_trace *t, uint64_t time, bool micro
 
 /* ==== units and time order ==== */
 
-enum { BETWEEN_QUESTIONS = 1 << 12 };
-
 /*
  * A trace without a profile counts in ns if its times are at least this: microseconds of the year
  * 5138.
@@ -169,16 +166,15 @@ static bool counts_microseconds(
 	return thread->version < 0x0300;
 }
 
-static int scan(
-	const struct hpcrun_thread *thread, struct pm_bytes records, struct hpcrun_time *ret)
+static void scan(struct pm_arena *a, const struct hpcrun_thread *thread, struct pm_bytes records,
+	struct hpcrun_time *ret)
 {
 	const struct hpcrun_trace *trace = &thread->trace;
 	uint64_t least = UINT64_MAX, greatest = 0;
 	ret->sorted = true;
 	for (uint64_t i = 0; i < trace->n; i++) {
 		struct hpcrun_sample sample;
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		hpcrun_proceed(a, i);
 		hpcrun_trace_decode(trace, records, i, &sample);
 		/* Non-negative doubles sort like their bit patterns. */
 		ret->sorted &= sample.time >= greatest;
@@ -188,38 +184,25 @@ static int scan(
 	ret->microseconds = counts_microseconds(thread, least, greatest);
 	ret->first = hpcrun_trace_ns(trace, least, ret->microseconds);
 	ret->last = hpcrun_trace_ns(trace, greatest, ret->microseconds);
-	return 0;
 }
 
-/* Opens a trace file. 1, 0 if it has no records (any more), or -ENOMEM. */
-static int open_records(struct hpcrun_folder *folder, uint32_t thread,
-	const struct hpcrun_trace *trace, struct pm_input *in, struct pm_bytes *ret)
-{
-	*in = (struct pm_input){.name = NULL};
-	if (trace->n == 0)
-		return 0;
-	int r = hpcrun_file_open(folder, &folder->sources[thread].trace, in, NULL);
-	if (r < 0)
-		return pm_is_passing(r) ? r : 0;
-	*ret = hpcrun_trace_records(trace, in->bytes);
-	return ret->len > 0;
-}
-
-static int make_time(void *context, uint32_t i, void *result)
+static void make_time(struct pm_arena *a, void *context, uint32_t i, void *result)
 {
 	struct scanning *s = context;
 	struct hpcrun_time *time = result;
 	const struct hpcrun_thread *thread = &s->thread_list->items[i];
-	struct pm_bytes records;
-	struct pm_input in;
+	const struct hpcrun_file *file = &s->folder->sources[i].trace;
+	struct pm_input *in = NULL;
 	time->first = PM_NO_TIME;
-	int r = open_records(s->folder, i, &thread->trace, &in, &records);
-	if (r > 0) {
-		hpcrun_file_use(&in, 0, in.bytes.len);
-		r = scan(thread, records, time);
-	}
-	hpcrun_file_close(s->folder, &in);
-	return r < 0 ? r : 0;
+	if (thread->trace.n > 0)
+		in = hpcrun_file_map(a, s->folder, file, NULL);
+	struct pm_bytes records = {NULL, 0};
+	if (in)
+		records = hpcrun_trace_records(&thread->trace, in->bytes);
+	if (records.len == 0)
+		return;
+	hpcrun_file_use(in, 0, in->bytes.len);
+	scan(a, thread, records, time);
 }
 
 static int take_time(void *context, uint32_t i, void *result)
@@ -250,7 +233,7 @@ void hpcrun_times_read(struct hpcrun_times *ret, struct pm_arena *a, struct hpcr
 	struct scanning s = {.folder = folder, .thread_list = thread_list, .times = ret};
 	struct pm_pipeline pipeline = {.n = thread_list->threads.n,
 		.size = sizeof(struct hpcrun_time),
-		.make = make_time,
+		.build = make_time,
 		.take = take_time,
 		.context = &s};
 	*ret = (struct hpcrun_times){
@@ -327,30 +310,27 @@ static size_t fill(const struct hpcrun_trace_place *place, const struct ordering
 	return n;
 }
 
-static void use_samples(const struct ordering *o, uint64_t first, size_t room, struct pm_input *in)
-{
-	const struct hpcrun_trace *t = o->trace;
-	uint64_t n = t->n - first <= room ? t->n - first : room + 1;
-	if (o->time->sorted)
-		hpcrun_file_use(in, t->start + first * t->size, n * t->size);
-	else
-		hpcrun_file_use(in, 0, in->bytes.len);
-}
-
 int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct ordering o = {.trace = &place->thread->trace, .time = place->time};
-	const char *name = place->folder->sources[place->index].trace.name;
+	const struct hpcrun_trace *trace = &place->thread->trace;
+	struct ordering o = {.trace = trace, .time = place->time};
+	const struct hpcrun_file *file = &place->folder->sources[place->index].trace;
 	struct pm_input in;
-	if (first >= o.trace->n || room == 0)
+	if (first >= trace->n || room == 0)
 		return 0;
-	int64_t r = open_records(place->folder, place->index, o.trace, &in, &o.records);
-	if (r < 0)
+	int64_t r = hpcrun_file_open(place->folder, file, &in, NULL);
+	if (pm_is_passing((int)r))
 		return pm_error_plain(err, (int)r);
-	r = r > 0 ? 0 : pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be read any more");
 	if (r == 0)
-		use_samples(&o, first, room, &in);
+		o.records = hpcrun_trace_records(trace, in.bytes);
+	if (o.records.len == 0)
+		r = pm_error_set(err, -EIO, file->name, PM_NO_OFFSET, "cannot be read any more");
+	uint64_t n = trace->n - first <= room ? trace->n - first : room + 1;
+	if (r == 0 && o.time->sorted)
+		hpcrun_file_use(&in, trace->start + first * trace->size, n * trace->size);
+	else if (r == 0)
+		hpcrun_file_use(&in, 0, in.bytes.len);
 	if (r == 0 && !o.time->sorted)
 		r = pm_lazy_get(&o.time->lazy, make_order, &o, err);
 	if (r == 0)
@@ -387,22 +367,18 @@ static void report_unknown(const struct hpcrun_trace_place *place, struct pm_byt
 	}
 }
 
-int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpcrun_report *report)
+void hpcrun_trace_report(struct pm_arena *a, const struct hpcrun_trace_place *place,
+	const struct hpcrun_report *report)
 {
 	const struct hpcrun_file *file = &place->folder->sources[place->index].trace;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct hpcrun_trace trace;
-	struct pm_input in;
-	int r = hpcrun_file_open(place->folder, file, &in, &err);
-	if (r == 0)
-		hpcrun_file_use(&in, 0, in.bytes.len);
-	if (r == 0)
-		r = hpcrun_trace_read(&trace, in.bytes, report, &err);
-	if (r == 0 && place->thread->trace.n > 0)
-		report_unknown(
-			place, hpcrun_trace_records(&place->thread->trace, in.bytes), report);
-	if (pm_is_lasting(r))
+	struct pm_input *in = hpcrun_file_map(a, place->folder, file, &err);
+	if (in)
+		hpcrun_file_use(in, 0, in->bytes.len);
+	if (!in || hpcrun_trace_read(&trace, in->bytes, report, &err) < 0)
 		hpcrun_report_file(report, file->size, &err);
-	hpcrun_file_close(place->folder, &in);
-	return pm_is_passing(r) ? r : 0;
+	else if (place->thread->trace.n > 0)
+		report_unknown(
+			place, hpcrun_trace_records(&place->thread->trace, in->bytes), report);
 }
