@@ -11,16 +11,19 @@ disk. measure.py says what is measured, and how. Nothing here is a test.
 import argparse
 import concurrent.futures
 import os
+import random
 import shutil
 import subprocess
 import sys
 import zlib
 
 from curve import draw
-from measure import CURVES, Measure, best, megabytes, read_all, seconds, shell, size, timed
+from measure import CLIENTS, CURVES, Measure, best, megabytes, read_all, seconds, shell, size, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "runs"))
+import streams  # noqa: E402
 JSON_PARSE = """node -e 'JSON.parse(require("fs").readFileSync(process.argv[1], "latin1"))'"""
 # Only reads it, on demand: every value of every event.
 SIMDJSON = """
@@ -281,13 +284,73 @@ class Bench(Measure):
         for name in ("methods.csv", "traces.csv"):
             self.goal(f"ZTS0, {megabytes(size(source))}, 363600 call paths: {name}", self.table_time(source, name), base, "libdeflate")
 
+    def folder_of_runs(self, count):
+        """Streams of 20 functions."""
+        folder = os.path.join(self.work, f"runs-{count}")
+        self.made.add(folder)
+        rng = random.Random(count)
+        for k in range(0 if os.path.exists(folder) else count):
+            costs = {f"function_{i:02}": round(1000 * (i + 1) * (1 + rng.gauss(0, 0.02))) for i in range(20)}
+            streams.write(os.path.join(folder, f"{k // 100:03}", f"{k:05}.htdump"), costs)
+        return folder
+
+    def runs(self):
+        self.table.section("Several runs in one mount")
+        for count in self.sizes(100, 1000, 2000):
+            folder = self.folder_of_runs(count)
+            for path in ("", "runs.csv", "functions.csv", "functions-wide.csv", "summary.txt"):
+                name = f"--cat {path}" if path else "--ls runs"
+                took, most = self.command("--cat" if path else "--ls", folder, "--", path or "runs")
+                self.table.row(f"{count} runs: {name}", f"{seconds(took)} CPU", f"VmHWM {megabytes(most)}")
+                self.table.growth(name, count, took)
+        numbers = self.sizes((2000, 8, 800, 2000), (200000, 136, 40000, 80000))[-1]
+        one, other = (self.make("make_hpctoolkit", f"runs-{name}", *numbers) for name in ("base", "new"))
+        named = [f"base={one}", f"new={other}"]
+        label = f"two databases, {numbers[0]} contexts, {numbers[1]} threads"
+        for table in ("functions.csv", "contexts.csv"):
+            alone, _ = self.command("--cat", one, table)
+            both, most = self.command("--cat", *named, "--", "compare/new/" + table)
+            self.table.row(f"{label}: compare/new/{table}, VmHWM {megabytes(most)}", f"{seconds(both)} CPU",
+                           f"{table} of one {seconds(alone)} CPU", f"{both / alone:.2f}")
+        self.goal(f"{label}: mount and compare/new/functions.csv", self.table_time(named, "compare/new/functions.csv"),
+                  self.table_time([one], "functions.csv"), "functions.csv of one")
+
+    def parquet(self):
+        """DuckDB over the CSV and the Parquet of one trace: a group-by of all rows, and a hundredth of the time."""
+        if not os.path.isdir(os.path.join(CLIENTS, "node_modules", "@duckdb")):
+            print("  Parquet: not measured without `npm install` in tests/clients")
+            return
+        self.table.section("Parquet")
+        samples = self.sizes(60000, 6000000)[-1]
+        source = self.make("make_hpctoolkit", f"hpctoolkit-columns{samples}", 20000, 1, 2000, samples)
+        begin, end = 5000000 * samples // 2, 5000000 * (samples // 2 + samples // 100)  # a sample takes 5 ms
+        trace = "threads/node=0/rank=0/thread=0/trace"
+        tables = {"csv": "read_csv('{}', header = true)", "parquet": "read_parquet('{}')"}
+        for what, query in (("sum by function", "select function, sum(duration_ns) from {} group by function order by 1"),
+                            ("a hundredth of the time", "select count(*), sum(duration_ns) from {} where time_ns "
+                             f"between {begin} and {end}")):
+            took, answers = {}, set()
+            for form, table in tables.items():
+                with self.mounted(source) as (point, pid):
+                    path = f"{point}/{trace}.{form}"
+                    os.stat(path)
+                    for state in ("cold", "warm"):
+                        took[form, state], cpu, n, answer = self.duckdb(query.format(table.format(path)), pid)
+                        answers.add(answer)
+                        base = took["csv", state]
+                        self.table.row(f"{samples / 1e6:g} M samples: {what}, .{form}, {state}: {cpu:.2f} s CPU, {megabytes(n)} read",
+                                       seconds(took[form, state]), *(("", "") if form == "csv" else
+                                                                     (f".csv {seconds(base)}", f"{took[form, state] / base:.2f}")))
+            if len(answers) != 1:
+                raise SystemExit(f"{what}: CSV and Parquet differ")
+
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--profmount", default=os.path.join(ROOT, "build-release/fs/profmount"))
     p.add_argument("--makers", default=os.path.join(ROOT, "build-release/tests/bench"))
     p.add_argument("--work", default="/tmp/profmount-bench")
-    p.add_argument("--only", default="", help="one format, filters, json, texts, or wide_trees")
+    p.add_argument("--only", default="", help="one format, filters, json, texts, recordings, wide_trees, runs, or parquet")
     amount = p.add_mutually_exclusive_group()
     amount.add_argument("--small", action="store_true", help="only the smallest sources")
     amount.add_argument("--large", action="store_true", help="also sources of gigabytes")
@@ -295,7 +358,7 @@ def main():
     options = p.parse_args()
     bench = Bench(options)
     for section in (bench.hpctoolkit, bench.filters, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
-                    bench.json, bench.texts, bench.recordings, bench.wide_trees):
+                    bench.json, bench.texts, bench.recordings, bench.wide_trees, bench.runs, bench.parquet):
         if options.only in ("", section.__name__):
             print(f"  ({section.__name__}: {seconds(timed(section))} in all)")
             if options.large:
