@@ -10,7 +10,6 @@
 #include "formats/common/paths.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
@@ -36,12 +35,13 @@ static struct pm_path *own_items(const struct pm_paths *p)
 
 static int grow_items(struct pm_paths *p, size_t room)
 {
-	struct pm_path *items = realloc(own_items(p), room * sizeof(*items));
+	struct pm_path *items = pm_arena_realloc(p->arena, own_items(p), room * sizeof(*items));
 	if (!items)
 		return -ENOMEM;
 	pm_use_huge_pages(items, room * sizeof(*items));
 	p->items = items;
-	struct pm_path_children *children = realloc(p->children, (room + 1) * sizeof(*children));
+	struct pm_path_children *children =
+		pm_arena_realloc(p->arena, p->children, (room + 1) * sizeof(*children));
 	if (!children)
 		return -ENOMEM;
 	pm_use_huge_pages(children, (room + 1) * sizeof(*children));
@@ -52,21 +52,31 @@ static int grow_items(struct pm_paths *p, size_t room)
 
 void pm_paths_done(struct pm_paths *p)
 {
-	free(own_items(p));
-	free(p->children);
-	free(p->slots);
+	pm_arena_free(p->arena, own_items(p));
+	pm_arena_free(p->arena, p->children);
+	pm_arena_free(p->arena, p->slots);
 	*p = (struct pm_paths){.items = NULL};
 }
 
-int pm_paths_init(struct pm_paths *p, uint32_t most)
+static int init(struct pm_arena *a, struct pm_paths *p, uint32_t most)
 {
-	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS};
+	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS, .arena = a};
 	if (grow_items(p, ROOM_FIRST) < 0) {
 		pm_paths_done(p);
 		return -ENOMEM;
 	}
 	p->children[0] = no_children;
 	return 0;
+}
+
+int pm_paths_init(struct pm_paths *p, uint32_t most)
+{
+	return init(NULL, p, most);
+}
+
+void pm_paths_init_in(struct pm_arena *a, struct pm_paths *p, uint32_t most)
+{
+	init(a, p, most);
 }
 
 int pm_paths_reserve(struct pm_paths *p, uint32_t n)
@@ -102,7 +112,7 @@ static int grow_slots(struct pm_paths *p)
 {
 	struct pm_paths grown = *p;
 	grown.n_slots = p->n_slots ? 2 * p->n_slots : SLOTS_FIRST;
-	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_arena_zeroed(p->arena, grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_slots; i++) {
@@ -113,7 +123,7 @@ static int grow_slots(struct pm_paths *p)
 		*slot_of(&grown, h, path.parent, path.key) =
 			(struct pm_path_slot){(uint32_t)(h >> 32), p->slots[i].path};
 	}
-	free(p->slots);
+	pm_arena_free(p->arena, p->slots);
 	*p = grown;
 	return 0;
 }

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profmount/bytes.h"
+#include "formats/common/arena.h"
 
 /* Returned instead of a path when the limit has been reached, also for children of this value. */
 #define PM_PATHS_FULL (UINT32_MAX - 1)
@@ -47,6 +47,7 @@ struct pm_paths {
 	size_t room;                       /* of items; children have one more */
 	struct pm_path_slot *slots;        /* of children beyond the first */
 	size_t n_slots, n_taken;
+	struct pm_arena *arena; /* has all of it; NULL: pm_paths_done frees it */
 };
 
 /*
@@ -54,6 +55,9 @@ struct pm_paths {
  * with pm_paths_done.
  */
 int pm_paths_init(struct pm_paths *p, uint32_t most);
+
+/* The same in a build (arena.h), which fails in place of the functions that have no memory. */
+void pm_paths_init_in(struct pm_arena *a, struct pm_paths *p, uint32_t most);
 
 /* Allocates memory for n paths at once, where about so many will be added. 0 or -ENOMEM. */
 int pm_paths_reserve(struct pm_paths *p, uint32_t n);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "formats/common/map.h"
 #include "formats/common/work.h"
@@ -28,20 +27,20 @@ struct pm_guess {
 
 static int make_guesses(struct pm_guesses *g, size_t n)
 {
-	struct pm_guess *slots = malloc(n * sizeof(*slots));
+	struct pm_guess *slots = pm_arena_realloc(g->arena, NULL, n * sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		slots[i] = (struct pm_guess){0, PM_NONE};
-	free(g->slots);
-	*g = (struct pm_guesses){slots, n};
+	pm_arena_free(g->arena, g->slots);
+	*g = (struct pm_guesses){slots, n, g->arena};
 	return 0;
 }
 
 void pm_guesses_done(struct pm_guesses *g)
 {
-	free(g->slots);
-	*g = (struct pm_guesses){.slots = NULL};
+	pm_arena_free(g->arena, g->slots);
+	*g = (struct pm_guesses){.arena = g->arena};
 }
 
 static inline struct pm_guess *guess_of(const struct pm_guesses *g, const struct pm_step *step)

@@ -24,6 +24,7 @@ struct pm_guess; /* by hash, the path that steps led to */
 struct pm_guesses {
 	struct pm_guess *slots; /* a power of two of them */
 	size_t n;
+	struct pm_arena *arena; /* has them; NULL: pm_guesses_done frees them */
 };
 
 void pm_guesses_done(struct pm_guesses *g);

@@ -150,26 +150,24 @@ static int by_function(const void *a, const void *b)
 }
 
 /* Evals of one place are one function, and processes have functions in common. */
-static int list_items(
-	const struct nytp *n, const struct nytp_model *m, struct item **ret, size_t *ret_n)
+static struct item *list_items(
+	struct pm_arena *a, const struct nytp *n, const struct nytp_model *m, size_t *ret_n)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < n->n_files; i++)
-		count += n->files[i].n_logs;
-	struct item *items = malloc((count + 1) * sizeof(*items)), *item = items;
-	if (!items)
-		return -ENOMEM;
+	struct item *items = NULL;
+	size_t room = 0;
+	*ret_n = 0;
 	for (size_t i = 0; i < n->n_files; i++) {
 		const struct nytp_file *f = &n->files[i];
 		for (size_t k = 0; k < f->n_logs; k++) {
-			uint32_t name = nytp_sub_of(n, f, f->logs[k].name);
-			if (m->function_of[name] != NYTP_NONE)
-				*item++ = (struct item){m->function_of[name], f, &f->logs[k]};
+			uint32_t function = m->function_of[nytp_sub_of(n, f, f->logs[k].name)];
+			if (function == NYTP_NONE)
+				continue;
+			pm_list_grow(a, &items, *ret_n, &room, sizeof(*items));
+			items[(*ret_n)++] = (struct item){function, f, &f->logs[k]};
 		}
 	}
-	*ret = items;
-	*ret_n = (size_t)(item - items);
-	return pm_sort(items, *ret_n, sizeof(*items), by_function);
+	pm_build_check(a, pm_sort(items, *ret_n, sizeof(*items), by_function));
+	return items;
 }
 
 /* The logs of a function. */
@@ -205,7 +203,7 @@ static void fill_buckets(const struct logs *logs, struct pm_call_bucket *ret)
 	}
 }
 
-static int make_histogram(
+static void make_histogram(
 	const struct logs *logs, struct pm_arena *arena, struct pm_call_times *ret)
 {
 	struct pm_call_bucket all[PM_BUCKETS] = {{.calls = 0}};
@@ -217,63 +215,39 @@ static int make_histogram(
 			all[n++].index = i;
 		}
 	struct pm_call_bucket *buckets = pm_arena_array(arena, n, sizeof(*buckets));
-	if (!buckets)
-		return -ENOMEM;
 	memcpy(buckets, all, n * sizeof(*buckets));
 	ret->buckets = buckets;
 	ret->n_buckets = n;
-	return 0;
 }
 
-/* Handles the function of items[*at], and moves *at to the next function. */
-static int times_of(const struct item *items, size_t n, size_t *at, struct nytp_times *times)
+static void end_durations(void *durations)
 {
-	struct pm_durations durations = {.n = 0};
-	struct logs logs = {.items = items + *at};
-	struct pm_call_times *ret = &times->by_function[items[*at].function];
-	for (; *at < n && items[*at].function == logs.items[0].function; ++*at)
-		logs.n++;
-	int r = count_all(&logs, &durations);
-	if (r == 0)
-		r = pm_percentiles(&durations, ret, 1, count_all, &logs);
-	if (r == 0 && ret->known)
-		r = make_histogram(&logs, &times->histograms, ret);
-	pm_durations_done(&durations);
-	return r;
+	pm_durations_done(durations);
 }
 
-static int fill(struct nytp_times *times, const struct item *items, size_t n, size_t n_functions)
+void nytp_times_build(struct pm_arena *a, struct nytp_times *ret, const struct nytp *n,
+	const struct nytp_model *m)
 {
-	size_t at = 0;
-	int r = 0;
-	while (r == 0 && at < n && times->histograms.total <= PM_LIMIT_DURATIONS)
-		r = times_of(items, n, &at, times);
-	if (r == 0 && times->histograms.total > PM_LIMIT_DURATIONS) {
-		memset(times->by_function, 0, n_functions * sizeof(*times->by_function));
-		pm_arena_done(&times->histograms);
-	}
-	return r;
-}
-
-int nytp_times_build(const struct nytp *n, const struct nytp_model *m, struct nytp_times *ret)
-{
-	struct item *items = NULL;
 	size_t n_items = 0, n_functions = m->tree->n_functions;
-	*ret = (struct nytp_times){calloc(n_functions + 1, sizeof(*ret->by_function))};
-	int r = ret->by_function ? 0 : -ENOMEM;
-	if (r == 0 && !n->logs_full)
-		r = list_items(n, m, &items, &n_items);
-	if (r == 0)
-		r = fill(ret, items, n_items, n_functions);
-	free(items);
-	if (r < 0)
-		nytp_times_done(ret);
-	return r;
-}
-
-void nytp_times_done(struct nytp_times *times)
-{
-	free(times->by_function);
-	pm_arena_done(&times->histograms);
-	*times = (struct nytp_times){NULL};
+	struct pm_arena *scratch = pm_arena_scratch(a), *histograms = pm_arena_scratch(a);
+	struct pm_durations *durations = pm_arena_alloc(scratch, sizeof(*durations));
+	const struct item *items = n->logs_full ? NULL : list_items(scratch, n, m, &n_items);
+	ret->by_function = pm_arena_array(a, n_functions, sizeof(*ret->by_function));
+	pm_arena_owns(scratch, end_durations, durations);
+	for (size_t at = 0; at < n_items && histograms->total <= PM_LIMIT_DURATIONS;) {
+		struct logs logs = {.items = items + at};
+		struct pm_call_times *times = &ret->by_function[items[at].function];
+		for (; at < n_items && items[at].function == logs.items[0].function; at++)
+			logs.n++;
+		pm_build_check(a, count_all(&logs, durations));
+		pm_build_check(a, pm_percentiles(durations, times, 1, count_all, &logs));
+		if (times->known)
+			make_histogram(&logs, histograms, times);
+		pm_durations_done(durations);
+	}
+	if (histograms->total > PM_LIMIT_DURATIONS) {
+		memset(ret->by_function, 0, n_functions * sizeof(*ret->by_function));
+		pm_arena_done(histograms);
+	}
+	pm_arena_done(scratch);
 }

@@ -5,79 +5,62 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 
 #define NS_PER_SEC 1e9
 
-static struct nytp_flow *flow_add(struct nytp_building *b)
+static void flow_add(struct nytp_building *b, struct nytp_flow flow)
 {
-	if (pm_list_room(&b->flows, b->n_flows, &b->flows_room, sizeof(*b->flows)) < 0)
-		return NULL;
-	return &b->flows[b->n_flows++];
+	pm_list_grow(b->scratch, &b->flows, b->n_flows, &b->flows_room, sizeof(*b->flows));
+	b->flows[b->n_flows++] = flow;
 }
 
-static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
+static void collect_stored(struct nytp_building *b, const struct nytp_file *f)
 {
 	/* The tables of a merged file do not distinguish processes. */
 	bool alone = f->n_threads == 1;
 	for (size_t i = 0; i < f->n_edges; i++) {
 		const struct nytp_edge *edge = &f->edges[i];
 		const struct nytp_site *site = &f->sites[edge->site];
-		struct nytp_flow *flow = flow_add(b);
-		if (!flow)
-			return -ENOMEM;
-		*flow = (struct nytp_flow){.caller = nytp_sub_of(b->n, f, edge->caller),
-			.callee = nytp_sub_of(b->n, f, f->subs[site->sub].name),
-			.file = nytp_file_text(b, f, site->fid),
-			.line = site->line,
-			.thread = alone ? nytp_thread_of(b->threads, f->threads[0].pid) : NYTP_NONE,
-			.calls = edge->sums.count,
-			.incl = edge->sums.incl * NS_PER_SEC,
-			.excl = edge->sums.excl * NS_PER_SEC};
-		if (flow->file == PM_NONE)
-			return -ENOMEM;
+		flow_add(b,
+			(struct nytp_flow){.caller = nytp_sub_of(b->n, f, edge->caller),
+				.callee = nytp_sub_of(b->n, f, f->subs[site->sub].name),
+				.file = nytp_file_text(b, f, site->fid),
+				.line = site->line,
+				.thread = alone ? nytp_thread_of(b->threads, f->threads[0].pid)
+						: NYTP_NONE,
+				.calls = edge->sums.count,
+				.incl = edge->sums.incl * NS_PER_SEC,
+				.excl = edge->sums.excl * NS_PER_SEC});
 	}
-	return 0;
 }
 
 /* A call record of the C extension has a call place but no caller, and does not count calls. */
-static void place_flow(struct nytp_building *b, const struct nytp_file *f,
-	const struct nytp_py_edge *edge, struct nytp_flow *flow)
-{
-	flow->caller = NYTP_NONE;
-	flow->file = nytp_file_text(b, f, edge->caller);
-	flow->line = edge->callee;
-	flow->callee = *pm_map_find(&f->py.by_sid, edge->calls);
-	flow->calls = 0;
-}
-
-static int collect_chunks(struct nytp_building *b, const struct nytp_file *f)
+static void collect_chunks(struct nytp_building *b, const struct nytp_file *f)
 {
 	const struct nytp_py *py = &f->py;
 	for (size_t i = 0; i < py->n_edges; i++) {
 		const struct nytp_py_edge *edge = &py->edges[i];
-		struct nytp_flow *flow = flow_add(b);
-		if (!flow)
-			return -ENOMEM;
-		*flow = (struct nytp_flow){.thread = NYTP_NONE,
-			.calls = edge->calls,
+		struct nytp_flow flow = {.caller = NYTP_NONE,
+			.callee =
+				*pm_map_find(&py->by_sid, py->placed ? edge->calls : edge->callee),
+			.thread = NYTP_NONE,
 			.incl = (double)edge->ticks * f->ns_per_tick,
 			.excl = (double)edge->sub_ticks * f->ns_per_tick};
 		if (f->n_threads)
-			flow->thread = nytp_thread_of(b->threads, f->threads[0].pid);
+			flow.thread = nytp_thread_of(b->threads, f->threads[0].pid);
 		if (py->placed) {
-			place_flow(b, f, edge, flow);
-			continue;
+			flow.file = nytp_file_text(b, f, edge->caller);
+			flow.line = edge->callee;
+		} else {
+			flow.caller = *pm_map_find(&py->by_sid, edge->caller);
+			flow.calls = edge->calls;
 		}
-		flow->caller = *pm_map_find(&py->by_sid, edge->caller);
-		flow->callee = *pm_map_find(&py->by_sid, edge->callee);
+		flow_add(b, flow);
 	}
-	return 0;
 }
 
 static int by_edge(const void *a, const void *b)
@@ -101,61 +84,46 @@ static bool same_edge(const struct nytp_flow *x, const struct nytp_flow *y)
 }
 
 /* Also the functions of both ends, since a sub without calls in either direction has none. */
-int nytp_collect_flows(struct nytp_building *b)
+void nytp_collect_flows(struct nytp_building *b)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < b->n->n_files; i++) {
-		r = collect_stored(b, &b->n->files[i]);
-		if (r == 0)
-			r = collect_chunks(b, &b->n->files[i]);
+	for (size_t i = 0; i < b->n->n_files; i++) {
+		collect_stored(b, &b->n->files[i]);
+		collect_chunks(b, &b->n->files[i]);
 	}
-	for (size_t i = 0; r == 0 && i < b->n_flows; i++) {
-		uint32_t caller = b->flows[i].caller;
-		if (nytp_function_of(b, b->flows[i].callee) == NYTP_NONE ||
-			(caller != NYTP_NONE && nytp_function_of(b, caller) == NYTP_NONE))
-			r = -ENOMEM;
+	for (size_t i = 0; i < b->n_flows; i++) {
+		nytp_function_of(b, b->flows[i].callee);
+		if (b->flows[i].caller != NYTP_NONE)
+			nytp_function_of(b, b->flows[i].caller);
 	}
-	return r < 0 ? r : pm_sort(b->flows, b->n_flows, sizeof(*b->flows), by_edge);
+	pm_build_check(b->arena, pm_sort(b->flows, b->n_flows, sizeof(*b->flows), by_edge));
 }
 
-static void edge_fill(struct nytp_building *b, const struct nytp_flow *flow, uint64_t i)
+void nytp_build_edges(struct nytp_building *b)
 {
-	struct nytp_model *m = b->m;
-	bool caller_known = flow->caller != NYTP_NONE;
-	m->edges[i] = (struct pm_edge){.callee = b->function[flow->callee],
-		.caller = caller_known ? b->function[flow->caller] : PM_NONE,
-		.file = flow->file,
-		.line = flow->line};
-	pm_number *values = &m->edge_values[i * NYTP_N_METRICS];
-	values[NYTP_INCL] = values[NYTP_EXCL] = 0;
-	values[NYTP_STATEMENTS] = values[NYTP_STATEMENTS_NS] = NAN;
-}
-
-int nytp_build_edges(struct nytp_building *b)
-{
-	struct nytp_model *m = b->m;
 	uint64_t n = 0;
-	m->edges = calloc(b->n_flows + 1, sizeof(*m->edges));
-	m->edge_values = calloc((b->n_flows + 1) * NYTP_N_METRICS, sizeof(*m->edge_values));
-	if (!m->edges || !m->edge_values)
-		return -ENOMEM;
+	struct pm_edge *edges = pm_arena_array(b->arena, b->n_flows, sizeof(*edges));
+	pm_number *all = pm_arena_array(b->arena, b->n_flows, NYTP_N_METRICS * sizeof(*all));
 	for (size_t i = 0; i < b->n_flows; i++) {
 		const struct nytp_flow *flow = &b->flows[i];
-		if (i == 0 || !same_edge(flow, flow - 1))
-			edge_fill(b, flow, n++);
-		pm_number *values = &m->edge_values[(n - 1) * NYTP_N_METRICS];
-		m->edges[n - 1].calls += flow->calls;
+		n += i == 0 || !same_edge(flow, flow - 1);
+		struct pm_edge *edge = &edges[n - 1];
+		pm_number *values = &all[(n - 1) * NYTP_N_METRICS];
+		*edge = (struct pm_edge){.callee = b->function[flow->callee],
+			.caller = flow->caller != NYTP_NONE ? b->function[flow->caller] : PM_NONE,
+			.file = flow->file,
+			.line = flow->line,
+			.calls = edge->calls + flow->calls};
 		values[NYTP_INCL] += flow->incl;
 		values[NYTP_EXCL] += flow->excl;
-		values[NYTP_CALLS] = (double)m->edges[n - 1].calls;
+		values[NYTP_CALLS] = (double)edge->calls;
+		values[NYTP_STATEMENTS] = values[NYTP_STATEMENTS_NS] = NAN;
 	}
 	for (uint64_t i = 0; i < n; i++) {
-		pm_number *values = &m->edge_values[i * NYTP_N_METRICS];
+		pm_number *values = &all[i * NYTP_N_METRICS];
 		values[NYTP_INCL] = round(values[NYTP_INCL]);
 		values[NYTP_EXCL] = round(values[NYTP_EXCL]);
 	}
-	m->edge_list = (struct pm_edges){n, m->edges, m->edge_values};
-	return 0;
+	b->m->edge_list = (struct pm_edges){n, edges, all};
 }
 
 /* The context of a sub at the first level. */
@@ -165,66 +133,52 @@ static uint32_t top_of(struct nytp_building *b, uint32_t name)
 }
 
 /* All calls from one sub to another in one process: the cost of a context of the second level. */
-static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struct nytp_cell **last)
+static void add_flow(struct nytp_building *b, const struct nytp_flow *flow, struct nytp_cell **last)
 {
 	uint32_t top = top_of(b, flow->caller);
-	uint32_t rank =
-		top == PM_NONE ? PM_NONE : nytp_context_of(b, top, nytp_frame_of(b, flow->callee));
-	if (rank == PM_NONE || nytp_weigh(b, rank, flow->incl) < 0)
-		return -ENOMEM;
+	uint32_t rank = nytp_context_of(b, top, nytp_frame_of(b, flow->callee));
+	nytp_weigh(b, rank, flow->incl);
 	if (!*last || (*last)->rank != rank || (*last)->thread != flow->thread) {
 		*last = nytp_cell_add(b, flow->thread, rank);
-		if (!*last)
-			return -ENOMEM;
 		(*last)->values[NYTP_INCL] = (*last)->values[NYTP_EXCL] = 0;
 		(*last)->values[NYTP_CALLS] = 0;
 	}
 	(*last)->values[NYTP_INCL] += flow->incl;
 	(*last)->values[NYTP_EXCL] += flow->excl;
 	(*last)->values[NYTP_CALLS] += (double)flow->calls;
-	return 0;
 }
 
 /*
  * The first level only has inclusive time of the run: with exclusive time or calls there, sums over
  * the tree would count everything twice.
  */
-static int add_totals(struct nytp_building *b)
+static void add_totals(struct nytp_building *b)
 {
-	int r = 0;
 	uint32_t n = nytp_n_subs(b->n);
-	double *totals = malloc(((size_t)n + 1) * sizeof(*totals));
-	for (uint32_t name = 0; totals && name < n; name++)
+	double *totals = pm_arena_array(b->scratch, n, sizeof(*totals));
+	for (uint32_t name = 0; name < n; name++)
 		totals[name] = NAN;
-	for (size_t i = 0; totals && i < b->n_flows; i++) {
+	for (size_t i = 0; i < b->n_flows; i++) {
 		double *total = &totals[b->flows[i].callee];
 		*total = isnan(*total) ? b->flows[i].incl : *total + b->flows[i].incl;
 	}
-	for (uint32_t name = 0; totals && r == 0 && name < n; name++) {
+	for (uint32_t name = 0; name < n; name++) {
 		if (isnan(totals[name]))
 			continue;
 		uint32_t rank = top_of(b, name);
-		struct nytp_cell *cell = nytp_cell_add(b, NYTP_NONE, rank);
-		if (rank == PM_NONE || !cell || nytp_weigh(b, rank, totals[name]) < 0)
-			r = -ENOMEM;
-		else
-			cell->values[NYTP_INCL] = round(totals[name]);
+		nytp_cell_add(b, NYTP_NONE, rank)->values[NYTP_INCL] = round(totals[name]);
+		nytp_weigh(b, rank, totals[name]);
 	}
-	r = totals ? r : -ENOMEM;
-	free(totals);
-	return r;
 }
 
-int nytp_build_edge_tree(struct nytp_building *b)
+void nytp_build_edge_tree(struct nytp_building *b)
 {
 	struct nytp_cell *last = NULL;
-	for (size_t i = 0; i < b->n_flows; i++) {
-		const struct nytp_flow *flow = &b->flows[i];
-		if (flow->caller != NYTP_NONE && add_flow(b, flow, &last) < 0)
-			return -ENOMEM;
-	}
+	for (size_t i = 0; i < b->n_flows; i++)
+		if (b->flows[i].caller != NYTP_NONE)
+			add_flow(b, &b->flows[i], &last);
 	for (size_t i = 0; i < b->n_cells; i++)
 		for (size_t k = 0; k < NYTP_CALLS; k++)
 			b->cells[i].values[k] = round(b->cells[i].values[k]);
-	return add_totals(b);
+	add_totals(b);
 }

@@ -146,9 +146,9 @@ static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
 
 static void free_opened(struct nytp_opened *o)
 {
-	nytp_sources_done(&o->sources);
-	nytp_times_done(&o->times);
-	nytp_model_done(&o->model);
+	pm_part_done(&o->sources);
+	pm_part_done(&o->times);
+	pm_part_done(&o->model);
 	nytp_threads_done(&o->threads);
 	pm_input_close(&o->input);
 	for (size_t i = 0; i < o->native.n_files; i++)

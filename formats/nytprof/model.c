@@ -230,21 +230,45 @@ int nytp_scan(struct nytp *n, struct pm_error *err)
 
 /* ---- built on first need ---- */
 
-static int build_model(void *context, struct pm_error *err)
+static void build_model(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct nytp_opened *o = context;
-	int r = nytp_ready(&o->native, err);
-	if (r < 0)
-		return r;
-	r = nytp_model_build(&o->model, &o->native, &o->threads, err);
-	if (r < 0) {
-		nytp_model_done(&o->model);
-		return r;
-	}
-	o->parts.tree.it = o->model.tree;
-	o->parts.metrics.it = o->model.times_statements || o->threads.list.n > 0 ? &metrics_timed
-										 : &metrics_untimed;
-	return 0;
+	struct nytp_opened *o = opened;
+	struct nytp_model *m = part;
+	pm_build_check(a, nytp_ready(&o->native, err));
+	nytp_model_build(a, m, &o->native, &o->threads, err);
+	o->parts.tree.it = m->tree;
+	o->parts.flat.it = &m->flat;
+	o->parts.metrics.it =
+		m->times_statements || o->threads.list.n > 0 ? &metrics_timed : &metrics_untimed;
+}
+
+static const struct pm_part_type model_part = {
+	.size = sizeof(struct nytp_model), .build = build_model, .what = "the context tree"};
+
+static int model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err)
+{
+	return pm_part_get(&o->model, &model_part, o, ret, err);
+}
+
+static void build_times(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
+{
+	struct nytp_opened *o = opened;
+	struct nytp_times *times = part;
+	struct nytp_model *m;
+	pm_build_check(a, model(o, &m, err));
+	nytp_times_build(a, times, &o->native, m);
+	nytp_logs_done(&o->native); /* nothing else needs them */
+	o->parts.call_times.it = times->by_function;
+}
+
+static void build_sources(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
+{
+	struct nytp_opened *o = opened;
+	struct nytp_sources *sources = part;
+	pm_build_check(a, nytp_ready(&o->native, err));
+	nytp_sources_build(a, sources, &o->native);
+	o->parts.sources.it = sources->list;
+	o->parts.sources.n = sources->n;
 }
 
 static int get_native(void *opened, struct pm_error *err)
@@ -256,48 +280,25 @@ static int get_native(void *opened, struct pm_error *err)
 static int get_model(void *opened, struct pm_error *err)
 {
 	struct nytp_opened *o = opened;
-	return pm_lazy_get(&o->model_once, build_model, o, err);
-}
-
-static int build_times(void *context, struct pm_error *err)
-{
-	struct nytp_opened *o = context;
-	int r = get_model(o, err);
-	if (r < 0)
-		return r;
-	r = nytp_times_build(&o->native, &o->model, &o->times);
-	if (r < 0)
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the times of calls");
-	nytp_logs_done(&o->native); /* nothing else needs them */
-	o->parts.call_times.it = o->times.by_function;
-	return 0;
+	return pm_part_build(&o->model, &model_part, o, err);
 }
 
 static int get_times(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct nytp_times),
+		.build = build_times,
+		.what = "the times of calls"};
 	struct nytp_opened *o = opened;
-	return pm_lazy_get(&o->times_once, build_times, o, err);
-}
-
-static int build_sources(void *context, struct pm_error *err)
-{
-	struct nytp_opened *o = context;
-	int r = nytp_ready(&o->native, err);
-	if (r < 0)
-		return r;
-	if (nytp_sources_build(&o->sources, &o->native) == 0) {
-		o->parts.sources.it = o->sources.list;
-		o->parts.sources.n = o->sources.n;
-		return 0;
-	}
-	nytp_sources_done(&o->sources);
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of sources");
+	return pm_part_build(&o->times, &type, o, err);
 }
 
 static int get_sources(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct nytp_sources),
+		.build = build_sources,
+		.what = "the list of sources"};
 	struct nytp_opened *o = opened;
-	return pm_lazy_get(&o->sources_once, build_sources, o, err);
+	return pm_part_build(&o->sources, &type, o, err);
 }
 
 uint64_t nytp_ns_of(double seconds)
@@ -312,12 +313,6 @@ static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm
 {
 	*ret = nytp_opened_of(p);
 	return nytp_ready(&(*ret)->native, err);
-}
-
-static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_error *err)
-{
-	*ret = &nytp_opened_of(p)->model;
-	return get_model(p->self, err);
 }
 
 /*
@@ -360,19 +355,19 @@ static const char *op_kind_of_tree(const struct pm_profile *p)
  */
 enum { NYTP_OWN = 3 };
 
-static size_t thread_own(
-	const struct nytp_opened *o, uint32_t thread, struct pm_value ret[static NYTP_OWN])
+static size_t thread_own(const struct nytp_threads *threads, const struct nytp_model *m,
+	uint32_t thread, struct pm_value ret[static NYTP_OWN])
 {
 	size_t n = 0;
-	double total = o->model.thread_totals[thread];
+	double total = m->thread_totals[thread];
 	if (!isnan(total))
 		ret[n++] = (struct pm_value){.metric = NYTP_INCL, .thread = thread, .f = total};
 	ret[n++] = (struct pm_value){.metric = NYTP_STATEMENTS,
 		.thread = thread,
-		.f = (double)o->threads.statements[thread]};
+		.f = (double)threads->statements[thread]};
 	ret[n++] = (struct pm_value){.metric = NYTP_STATEMENTS_NS,
 		.thread = thread,
-		.f = o->threads.statements_ns[thread]};
+		.f = threads->statements_ns[thread]};
 	return n;
 }
 
@@ -381,12 +376,12 @@ static int64_t op_values(const struct pm_profile *p, struct pm_values_of of, uin
 {
 	struct pm_value own[NYTP_OWN];
 	struct nytp_model *m;
-	int r = model(p, &m, err);
+	int r = model(p->self, &m, err);
 	if (r < 0)
 		return r;
 	if (of.what == PM_OF_CONTEXT)
 		return pm_costs_of_context(&m->costs, of.index, first, ret, room);
-	size_t n_own = thread_own(nytp_opened_of(p), of.index, own), n = 0;
+	size_t n_own = thread_own(&nytp_opened_of(p)->threads, m, of.index, own), n = 0;
 	for (; n < room && first < n_own; first++)
 		ret[n++] = own[first];
 	return (int64_t)n +
@@ -400,11 +395,11 @@ static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct nytp_model *m;
 	uint64_t last = 0, at = 0;
 	int64_t n;
-	int r = model(p, &m, err);
+	int r = model(p->self, &m, err);
 	if (r < 0)
 		return r;
 	ret->contexts = 0;
-	ret->values = thread_own(nytp_opened_of(p), thread, own) +
+	ret->values = thread_own(&nytp_opened_of(p)->threads, m, thread, own) +
 		m->costs.thread_start[thread + 1] - m->costs.thread_start[thread];
 	while ((n = pm_costs_of_thread(&m->costs, thread, at, values, 64)) > 0) {
 		for (int64_t i = 0; i < n; i++) {
@@ -421,7 +416,7 @@ static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct
 {
 	struct nytp_model *m;
 	size_t n = 0;
-	int r = model(p, &m, err);
+	int r = model(p->self, &m, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < NYTP_N_METRICS && n < room; i++) {
@@ -472,7 +467,7 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 {
 	const struct nytp *n = &nytp_opened_of(p)->native;
 	struct nytp_model *m;
-	int r = model(p, &m, err);
+	int r = model(p->self, &m, err);
 	if (r < 0)
 		return r;
 	if (n->n_runs > 1)
@@ -539,7 +534,7 @@ void nytp_model_init(struct nytp_opened *o, struct pm_profile *ret)
 		.threads = {.build = get_native, .it = &o->threads.list},
 		.span = {.build = get_native, .it = &o->span},
 		.call_times.build = get_times,
-		.flat = {.build = get_model, .it = &o->model.flat},
+		.flat.build = get_model,
 		.damage = {.build = get_native, .it = &o->damages},
 		.documents = {.it = alone ? o->docs[0].docs : &o->processes,
 			.n = alone ? o->docs[0].n : 1},

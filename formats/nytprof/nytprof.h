@@ -347,13 +347,8 @@ struct nytp_model {
 	pm_number *run;        /* by context */
 	pm_number *functions;  /* by function */
 	struct pm_costs costs;
-	struct pm_edge *edges;
-	pm_number *edge_values;
 	struct pm_edges edge_list;
-	struct pm_line *lines;
-	pm_number *line_values;
 	struct pm_lines line_list;
-	struct pm_eval *evals, *joined;
 	struct pm_evals eval_list;
 	struct pm_statements statements;
 	struct pm_flat flat;   /* refers to the above */
@@ -365,9 +360,8 @@ struct nytp_model {
 		uint64_t name_in_tree, name_in_callers;
 		double tree_ns, callers_ns; /* total exclusive time */
 	} differ;
-	pm_number
-		*thread_totals; /* by thread: inclusive time if the tree is made of edges, else NaN
-				 */
+	/* By thread: inclusive time if the tree is made of edges, else NaN. */
+	pm_number *thread_totals;
 };
 
 /* ---- reading ---- */
@@ -482,11 +476,9 @@ int nytp_namesakes_find(struct nytp *n);
  */
 bool nytp_has_calls(const struct nytp *n);
 
-/* -ENOMEM. Free with nytp_model_done, even after a failure. */
-int nytp_model_build(struct nytp_model *m, const struct nytp *n, const struct nytp_threads *threads,
-	struct pm_error *err);
-
-void nytp_model_done(struct nytp_model *m);
+/* A build in `a` (arena.h), as is what follows. */
+void nytp_model_build(struct pm_arena *a, struct nytp_model *m, const struct nytp *n,
+	const struct nytp_threads *threads, struct pm_error *err);
 
 /* Costs of a context, by rank. */
 struct nytp_cell {
@@ -512,6 +504,8 @@ struct nytp_home {
 };
 
 struct nytp_building {
+	struct pm_arena *arena;   /* of the model */
+	struct pm_arena *scratch; /* of what follows, except `function` */
 	const struct nytp *n;
 	const struct nytp_threads *threads;
 	struct nytp_model *m;
@@ -521,11 +515,12 @@ struct nytp_building {
 	struct nytp_home *homes;    /* by number of the sub */
 	struct nytp_flow *flows;    /* sorted by caller, callee, file, line */
 	struct nytp_cell *cells;
-	double *weight; /* by rank, for the order of siblings */
+	double *weight;  /* by rank, for the order of siblings */
+	uint32_t *index; /* by rank: the context, once the tree is frozen */
 	size_t n_flows, flows_room, n_cells, cells_room, weight_room;
 };
 
-/* The function or frame of a sub, created on first need; NYTP_NONE if out of memory. */
+/* The function or frame of a sub, created on first need. */
 uint32_t nytp_function_of(struct nytp_building *b, uint32_t name);
 uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name);
 
@@ -536,27 +531,27 @@ uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint
 
 /*
  * The rank of the context of `frame` below `parent` (a rank, or PM_NONE), made on first need. All
- * contexts are made by it. PM_NONE if out of memory.
+ * contexts are made by it.
  */
 uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t frame);
 
-/* A cell with no values. -ENOMEM: NULL. */
+/* A cell with no values. */
 struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank);
 
-/* Adds to the cost by which a context is ordered among its siblings. -ENOMEM. */
-int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
+/* Adds to the cost by which a context is ordered among its siblings. */
+void nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
 
-/* Collects b->flows. -ENOMEM. */
-int nytp_collect_flows(struct nytp_building *b);
+/* Collects b->flows. */
+void nytp_collect_flows(struct nytp_building *b);
 
-/* Makes the edges of the model of them. -ENOMEM. */
-int nytp_build_edges(struct nytp_building *b);
+/* Makes the edges of the model of them. */
+void nytp_build_edges(struct nytp_building *b);
 
-/* Makes a tree of two levels of them. -ENOMEM. */
-int nytp_build_edge_tree(struct nytp_building *b);
+/* Makes a tree of two levels of them. */
+void nytp_build_edge_tree(struct nytp_building *b);
 
-/* Makes the lines of the model, and the totals of its statements. -ENOMEM. */
-int nytp_build_lines(struct nytp_building *b);
+/* Makes the lines of the model, and the totals of its statements. */
+void nytp_build_lines(struct nytp_building *b);
 
 /* ---- raw/, source/, times of calls ---- */
 
@@ -600,24 +595,20 @@ void nytp_logs_done(struct nytp *n);
 /* By function of the finished tree; all are unknown if there were too many calls. */
 struct nytp_times {
 	struct pm_call_times *by_function;
-	struct pm_arena histograms;
 };
 
-/* 0 or -ENOMEM; then there is nothing to free. */
-int nytp_times_build(const struct nytp *n, const struct nytp_model *m, struct nytp_times *ret);
-void nytp_times_done(struct nytp_times *times);
+/* A build in `a`. */
+void nytp_times_build(struct pm_arena *a, struct nytp_times *ret, const struct nytp *n,
+	const struct nytp_model *m);
 
 struct nytp_sources {
-	struct pm_arena arena;
 	struct pm_source *list;
 	struct nytp_text *texts; /* by index in the list */
 	size_t n, room, texts_room;
 };
 
-/* -ENOMEM. Give back with nytp_sources_done, also after a failure. */
-int nytp_sources_build(struct nytp_sources *s, const struct nytp *n);
-
-void nytp_sources_done(struct nytp_sources *s);
+/* A build in `a`, zeroed before. */
+void nytp_sources_build(struct pm_arena *a, struct nytp_sources *s, const struct nytp *n);
 
 /* ---- an opened source ---- */
 
@@ -653,10 +644,7 @@ struct nytp_opened {
 	struct nytp_threads threads;
 	struct nytp_facts facts;
 
-	struct pm_lazy model_once, times_once, sources_once;
-	struct nytp_model model;
-	struct nytp_times times;
-	struct nytp_sources sources;
+	struct pm_part model, times, sources;
 	struct pm_damages damages;
 	struct pm_span span;
 	struct pm_parts parts;

@@ -5,9 +5,6 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
@@ -16,6 +13,7 @@ enum use { USE_FILE = 1, USE_FOLDER };
 
 struct naming {
 	const struct nytp *n;
+	struct pm_arena *arena, *scratch; /* of the list; of what follows */
 	struct nytp_sources *s;
 	struct pm_strtab paths; /* taken */
 	struct pm_map uses;     /* path → how it is used */
@@ -97,14 +95,13 @@ static void add_eval(struct naming *g, const struct nytp_file *f, const struct n
 {
 	struct pm_bytes name = nytp_name(g->n, nytp_row_shown(g->n, f, row));
 	const uint8_t *bracket = name.len ? memchr(name.p, '[', name.len) : NULL;
-	struct pm_text label = {.p = NULL};
+	struct pm_text label = {.arena = g->scratch};
 	if (row->texts > 1 && row->digits) /* its name is that of several texts */
 		pm_text_printf(&label, "(eval %08x)", row->digits);
 	else
 		pm_text_add(&label, name.p, bracket ? (size_t)(bracket - name.p) : name.len);
 	pm_text_printf(&label, " line %u", row->eval_line);
 	add_legal(&g->path, pm_text_view(&label));
-	g->path.failed |= label.failed;
 	pm_text_done(&label);
 }
 
@@ -152,31 +149,29 @@ static uint32_t use_of(const struct naming *g, struct pm_bytes path)
 	return use ? *use : 0;
 }
 
-static int take(struct naming *g, struct pm_bytes path, enum use use)
+static void take(struct naming *g, struct pm_bytes path, enum use use)
 {
 	bool fresh;
-	uint32_t i = pm_strtab_add(&g->paths, path);
-	return i != NYTP_NONE && pm_map_put(&g->uses, i, use, &fresh) ? 0 : -ENOMEM;
+	pm_map_put(&g->uses, pm_strtab_add(&g->paths, path), use, &fresh);
 }
 
 /* The path with `~N` if its name, or the name of its annotated twin, is taken. */
-static int number_path(struct naming *g)
+static void number_path(struct naming *g)
 {
 	static const char twin[] = ".annotated.txt";
 	bool fresh;
 	size_t len = g->path.len;
 	uint32_t wanted = pm_strtab_add(&g->paths, pm_text_view(&g->path));
-	uint32_t *next = wanted == NYTP_NONE ? NULL : pm_map_put(&g->next, wanted, 2, &fresh);
+	uint32_t *next = pm_map_put(&g->next, wanted, 2, &fresh);
 	for (;;) {
 		size_t end = g->path.len;
 		pm_text_str(&g->path, twin);
-		if (!next || g->path.failed)
-			return -ENOMEM;
 		struct pm_bytes both = pm_text_view(&g->path), alone = {both.p, end};
 		if (!use_of(g, alone) && !use_of(g, both)) {
-			int r = take(g, both, USE_FILE);
+			take(g, both, USE_FILE);
+			take(g, alone, USE_FILE);
 			g->path.len = end;
-			return r < 0 ? r : take(g, alone, USE_FILE);
+			return;
 		}
 		g->path.len = len;
 		pm_text_printf(&g->path, "~%u", (*next)++);
@@ -186,22 +181,20 @@ static int number_path(struct naming *g)
 /*
  * Directories of the path that already are files get `~` as well; then the path is marked as used.
  */
-static int settle_path(struct naming *g)
+static void settle_path(struct naming *g)
 {
 	for (size_t at = 0; at < g->path.len; at++) {
 		if (g->path.p[at] != '/')
 			continue;
 		while (use_of(g, (struct pm_bytes){(uint8_t *)g->path.p, at}) == USE_FILE) {
-			if (!pm_text_reserve(&g->path, 1))
-				return -ENOMEM;
+			pm_text_reserve(&g->path, 1);
 			memmove(g->path.p + at + 1, g->path.p + at, g->path.len - at);
 			g->path.p[at++] = '~';
 			g->path.len++;
 		}
-		if (take(g, (struct pm_bytes){(uint8_t *)g->path.p, at}, USE_FOLDER) < 0)
-			return -ENOMEM;
+		take(g, (struct pm_bytes){(uint8_t *)g->path.p, at}, USE_FOLDER);
 	}
-	return number_path(g);
+	number_path(g);
 }
 
 /* ---- the list ---- */
@@ -213,7 +206,7 @@ static struct pm_bytes file_of(const struct naming *g, const struct nytp_file *f
 	return row && f->fids[*row].texts > 1 ? pm_bytes_of("") : nytp_fid_shown(g->n, f, fid);
 }
 
-static int add_text(struct naming *g, struct nytp_text text)
+static void add_text(struct naming *g, struct nytp_text text)
 {
 	bool fresh;
 	struct nytp_sources *s = g->s;
@@ -221,51 +214,37 @@ static int add_text(struct naming *g, struct nytp_text text)
 	pm_text_clear(&g->path);
 	add_wanted(g, text.f, fid);
 	uint32_t wanted = pm_strtab_add(&g->paths, pm_text_view(&g->path));
-	uint32_t *first =
-		wanted == NYTP_NONE ? NULL : pm_map_put(&g->items, wanted, (uint32_t)s->n, &fresh);
-	if (!first || g->path.failed)
-		return -ENOMEM;
-	if (!fresh && same_text(&s->texts[*first], &text))
-		return 0;
-	if (settle_path(g) < 0 || pm_list_room(&s->list, s->n, &s->room, sizeof(*s->list)) < 0 ||
-		pm_list_room(&s->texts, s->n, &s->texts_room, sizeof(*s->texts)) < 0)
-		return -ENOMEM;
-	struct pm_bytes path = pm_text_view(&g->path);
-	char *copy = pm_arena_printf(&s->arena, "%.*s", (int)path.len, path.p);
-	if (!copy)
-		return -ENOMEM;
+	uint32_t first = *pm_map_put(&g->items, wanted, (uint32_t)s->n, &fresh);
+	if (!fresh && same_text(&s->texts[first], &text))
+		return;
+	settle_path(g);
+	pm_list_grow(g->arena, &s->list, s->n, &s->room, sizeof(*s->list));
+	pm_list_grow(g->arena, &s->texts, s->n, &s->texts_room, sizeof(*s->texts));
 	s->texts[s->n] = text;
-	s->list[s->n] = (struct pm_source){.path = copy,
+	s->list[s->n] = (struct pm_source){
+		.path = pm_arena_printf(g->arena, "%.*s", (int)g->path.len, g->path.p),
 		.file = file_of(g, text.f, fid),
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = s, .a = s->n}}};
 	s->n++;
-	return 0;
 }
 
-int nytp_sources_build(struct nytp_sources *s, const struct nytp *n)
+void nytp_sources_build(struct pm_arena *a, struct nytp_sources *s, const struct nytp *n)
 {
-	struct naming g = {.n = n, .s = s, .paths = {.arena = &s->arena}};
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < n->n_files; i++) {
-		const struct nytp_file *f = &n->files[i];
-		for (size_t at = 0, end; r == 0 && at < f->n_texts; at = end) {
-			struct nytp_text text = nytp_text_at(f, at);
-			end = at + text.n;
-			r = add_text(&g, text);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct naming g = {.n = n,
+		.s = s,
+		.arena = a,
+		.scratch = scratch,
+		.paths = pm_strtab_in(scratch),
+		.uses = {.arena = scratch},
+		.items = {.arena = scratch},
+		.next = {.arena = scratch},
+		.path = {.arena = scratch}};
+	for (size_t i = 0; i < n->n_files; i++)
+		for (size_t at = 0; at < n->files[i].n_texts;) {
+			struct nytp_text text = nytp_text_at(&n->files[i], at);
+			at += text.n;
+			add_text(&g, text);
 		}
-	}
-	pm_strtab_done(&g.paths);
-	pm_map_done(&g.uses);
-	pm_map_done(&g.items);
-	pm_map_done(&g.next);
-	pm_text_done(&g.path);
-	return r;
-}
-
-void nytp_sources_done(struct nytp_sources *s)
-{
-	free(s->list);
-	free(s->texts);
-	pm_arena_done(&s->arena);
-	*s = (struct nytp_sources){.list = NULL};
+	pm_arena_done(scratch);
 }

@@ -33,39 +33,61 @@ static void use_tables(struct nytp *n)
 		use_table(&docs.docs[i].doc.table);
 }
 
-static void use_model(const struct nytp *n)
+struct built {
+	struct pm_arena arena;
+	const struct nytp *n;
+	struct nytp_threads threads;
+	struct nytp_model model;
+	struct nytp_sources sources;
+};
+
+static void build(void *context)
 {
-	struct nytp_threads threads = {.threads = NULL};
-	struct nytp_model model = {.tree = NULL};
-	struct pm_value values[16];
-	if (nytp_threads_build(&threads, n) < 0 || nytp_model_build(&model, n, &threads, NULL) < 0)
+	struct built *b = context;
+	if (nytp_threads_build(&b->threads, b->n) < 0)
 		abort();
-	for (uint32_t i = 0; i < model.tree->n_contexts; i++)
-		touch(model.tree->texts[pm_tree_frame(model.tree, i)->name]);
-	for (uint32_t i = 0; i < threads.list.n; i++)
-		pm_costs_of_thread(&model.costs, i, 0, values, 16);
-	for (uint64_t i = 0; i < model.edge_list.n; i++)
-		touch(model.tree->texts[model.edges[i].file]);
-	for (uint64_t i = 0; i < model.line_list.n; i++)
-		touch(model.tree->texts[model.lines[i].file]);
-	nytp_model_done(&model);
-	nytp_threads_done(&threads);
+	nytp_model_build(&b->arena, &b->model, b->n, &b->threads, NULL);
+	nytp_sources_build(&b->arena, &b->sources, b->n);
 }
 
-static void use_sources(const struct nytp *n)
+static void use_model(const struct built *b)
 {
-	struct nytp_sources sources = {.list = NULL};
+	struct pm_value values[16];
+	const struct pm_tree *tree = b->model.tree;
+	const struct pm_edges *edges = &b->model.edge_list;
+	const struct pm_lines *lines = &b->model.line_list;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		touch(tree->texts[pm_tree_frame(tree, i)->name]);
+	for (uint32_t i = 0; i < b->threads.list.n; i++)
+		pm_costs_of_thread(&b->model.costs, i, 0, values, 16);
+	for (uint64_t i = 0; i < edges->n; i++)
+		touch(tree->texts[edges->edges[i].file]);
+	for (uint64_t i = 0; i < lines->n; i++)
+		touch(tree->texts[lines->lines[i].file]);
+}
+
+static void use_sources(const struct nytp_sources *sources)
+{
 	struct pm_text text = {.p = NULL};
-	if (nytp_sources_build(&sources, n) < 0)
-		abort();
-	for (size_t i = 0; i < sources.n; i++) {
+	for (size_t i = 0; i < sources->n; i++) {
 		pm_text_clear(&text);
-		touch(pm_bytes_of(sources.list[i].path));
-		sources.list[i].doc.text.render(&sources.list[i].doc, &text, NULL);
+		touch(pm_bytes_of(sources->list[i].path));
+		sources->list[i].doc.text.render(&sources->list[i].doc, &text, NULL);
 		touch(pm_text_view(&text));
 	}
 	pm_text_done(&text);
-	nytp_sources_done(&sources);
+}
+
+static void use_all(struct nytp *n)
+{
+	struct built b = {.n = n};
+	if (pm_build(&b.arena, build, &b) < 0)
+		abort();
+	use_tables(n);
+	use_model(&b);
+	use_sources(&b.sources);
+	nytp_threads_done(&b.threads);
+	pm_arena_done(&b.arena);
 }
 
 bool nytpw_exercise(struct pm_bytes file)
@@ -80,11 +102,8 @@ bool nytpw_exercise(struct pm_bytes file)
 	bool good = nytp_file_read(&n, &n.files[0], file, NULL) == 0;
 	if (good && nytp_evals_name(&n) < 0)
 		abort();
-	if (good) {
-		use_tables(&n);
-		use_model(&n);
-		use_sources(&n);
-	}
+	if (good)
+		use_all(&n);
 	nytp_done(&n);
 	return good;
 }

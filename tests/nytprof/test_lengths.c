@@ -251,6 +251,19 @@ static void test_too_many_calls(void **state)
 	nytp_done(&n);
 }
 
+struct timing {
+	struct pm_arena arena;
+	const struct nytp *n;
+	const struct nytp_model *m;
+	struct nytp_times times;
+};
+
+static void build_times(void *context)
+{
+	struct timing *t = context;
+	nytp_times_build(&t->arena, &t->times, t->n, t->m);
+}
+
 /* Histograms that together are larger than PM_LIMIT_DURATIONS: nothing is known, either. */
 static void test_too_many_buckets(void **state)
 {
@@ -259,8 +272,8 @@ static void test_too_many_buckets(void **state)
 	struct pm_tree tree = {.n_functions = FUNCTIONS};
 	struct nytp_model m = {.tree = &tree, .function_of = function_of};
 	struct nytp_file f = {.ns_per_tick = 1};
-	struct nytp_times times;
 	struct nytp n;
+	struct timing t = {.n = &n, .m = &m};
 	nytp_init(&n);
 	n.files = &f;
 	n.n_files = 1;
@@ -269,17 +282,17 @@ static void test_too_many_buckets(void **state)
 		for (uint32_t k = 0; k < LENGTHS; k++)
 			assert_int_equal(nytp_log_add(&n, &f, i, (double)pm_bucket_start(k)), 0);
 		if (i == FUNCTIONS / 2) {
-			assert_int_equal(nytp_times_build(&n, &m, &times), 0);
-			assert_true(times.by_function[i].known);
-			assert_int_equal(times.by_function[i].n_buckets, LENGTHS - 1);
-			nytp_times_done(&times);
+			assert_int_equal(pm_build(&t.arena, build_times, &t), 0);
+			assert_true(t.times.by_function[i].known);
+			assert_int_equal(t.times.by_function[i].n_buckets, LENGTHS - 1);
+			pm_arena_done(&t.arena);
 		}
 	}
 	assert_false(n.logs_full);
-	assert_int_equal(nytp_times_build(&n, &m, &times), 0);
+	assert_int_equal(pm_build(&t.arena, build_times, &t), 0);
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
-		assert_false(times.by_function[i].known || times.by_function[i].buckets);
-	nytp_times_done(&times);
+		assert_false(t.times.by_function[i].known || t.times.by_function[i].buckets);
+	pm_arena_done(&t.arena);
 	nytp_logs_done(&n);
 	nytp_logs_settle(&n);
 	free(f.logs);
