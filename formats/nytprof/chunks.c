@@ -7,7 +7,6 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "formats/common/cursor.h"
@@ -21,9 +20,11 @@ enum { COUNTS_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8, NUMBER_MOST = 5 };
 #define LEFTOVER "its length is not a multiple of the record size"
 #define UNKNOWN  "no known layout"
 
-/* Chunks are not compressed: the file's size limits the number of rows. */
-#define ROOM(py, list)                                                                             \
-	pm_list_room(&(py)->list, (py)->n_##list, &(py)->list##_room, sizeof(*(py)->list))
+/* The next row of a list. */
+#define ADD(f, list)                                                                               \
+	(pm_list_grow((f)->arena, &(f)->py.list, (f)->py.n_##list, &(f)->py.list##_room,           \
+		 sizeof(*(f)->py.list)),                                                           \
+		&(f)->py.list[(f)->py.n_##list++])
 
 /* ---- S and C: three numbers and two times a record ---- */
 
@@ -70,44 +71,28 @@ static enum counts_layout layout_of(struct pm_bytes payload, size_t whole)
 	return payload.len < whole ? COUNTS_UNKNOWN : COUNTS_FIXED;
 }
 
-static int read_samples(
-	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
+static const char *read_counts(
+	struct nytp_file *f, uint8_t tag, struct pm_bytes payload, size_t whole)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
 	enum counts_layout layout = layout_of(payload, whole);
 	bool packed = layout == COUNTS_PACKED;
 	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
-		if (ROOM(py, samples) < 0)
-			return -ENOMEM;
 		struct counts r = take_counts(&c, packed);
-		py->samples[py->n_samples++] = (struct nytp_py_sample){.fid = r.u[0],
-			.line = r.u[1],
-			.calls = r.u[2],
-			.incl = r.ticks[0],
-			.excl = r.ticks[1]};
+		if (tag == 'S')
+			*ADD(f, samples) = (struct nytp_py_sample){.fid = r.u[0],
+				.line = r.u[1],
+				.calls = r.u[2],
+				.incl = r.ticks[0],
+				.excl = r.ticks[1]};
+		else
+			*ADD(f, edges) = (struct nytp_py_edge){.caller = r.u[0],
+				.callee = r.u[1],
+				.calls = r.u[2],
+				.ticks = r.ticks[0],
+				.sub_ticks = r.ticks[1]};
 	}
-	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
-	return 0;
-}
-
-static int read_edges(
-	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
-{
-	struct pm_cur c = pm_cur_of(payload, false);
-	enum counts_layout layout = layout_of(payload, whole);
-	bool packed = layout == COUNTS_PACKED;
-	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
-		if (ROOM(py, edges) < 0)
-			return -ENOMEM;
-		struct counts r = take_counts(&c, packed);
-		py->edges[py->n_edges++] = (struct nytp_py_edge){.caller = r.u[0],
-			.callee = r.u[1],
-			.calls = r.u[2],
-			.ticks = r.ticks[0],
-			.sub_ticks = r.ticks[1]};
-	}
-	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
-	return 0;
+	return pm_cur_left(&c) ? LEFTOVER : OK;
 }
 
 /* ---- D: statement events, names, or names with places ---- */
@@ -144,15 +129,12 @@ static bool are_packed_events(struct pm_bytes payload)
 	return pm_cur_left(&c) == 1 && pm_cur_u8(&c) == 0;
 }
 
-static int read_events(struct nytp_py *py, struct pm_bytes payload, bool packed)
+static const char *read_events(struct nytp_file *f, struct pm_bytes payload, bool packed)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	while (pm_cur_left(&c) > 1) {
-		if (ROOM(py, events) < 0)
-			return -ENOMEM;
-		py->events[py->n_events++] = take_event(&c, packed);
-	}
-	return 0;
+	while (pm_cur_left(&c) > 1)
+		*ADD(f, events) = take_event(&c, packed);
+	return OK;
 }
 
 static bool has_control(struct pm_bytes text)
@@ -179,44 +161,34 @@ static enum names are_names(struct pm_bytes payload, size_t head)
 	return odd ? NAMES_ODD : NAMES_GOOD;
 }
 
-static int read_names(struct nytp_adding *a, struct pm_bytes payload, size_t head)
+static const char *read_names(struct nytp_adding *a, struct pm_bytes payload, size_t head)
 {
-	struct nytp_py *py = &a->f->py;
 	struct pm_cur c = pm_cur_of(payload, false);
 	while (pm_cur_left(&c)) {
-		if (ROOM(py, subs) < 0)
-			return -ENOMEM;
-		struct nytp_py_sub *s = &py->subs[py->n_subs];
-		s->sid = pm_cur_u32(&c);
-		s->flags = pm_cur_u32(&c);
+		struct nytp_py_sub s = {.sid = pm_cur_u32(&c)};
+		s.flags = pm_cur_u32(&c);
 		pm_cur_take(&c, head - 8);
-		s->name = nytp_name_add(a->n, pm_cur_cstr(&c));
-		if (s->name == NYTP_NONE)
-			return -ENOMEM;
-		py->n_subs++;
+		s.name = nytp_name_add(a->n, pm_cur_cstr(&c));
+		*ADD(a->f, subs) = s;
 	}
-	return 0;
+	return OK;
 }
 
-static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+static const char *read_d(struct nytp_adding *a, struct pm_bytes payload)
 {
-	*ret_status = OK;
 	if (payload.len == 0)
-		return 0;
+		return OK;
 	if (are_events(payload))
-		return read_events(&a->f->py, payload, false);
+		return read_events(a->f, payload, false);
 	enum names plain = are_names(payload, 8);
 	enum names placed = are_names(payload, 16);
 	if (plain != NAMES_GOOD && placed != NAMES_GOOD && are_packed_events(payload))
-		return read_events(&a->f->py, payload, true);
+		return read_events(a->f, payload, true);
 	if (placed != NAMES_NOT && plain != NAMES_GOOD) {
 		a->f->py.placed = true;
 		return read_names(a, payload, 16);
 	}
-	if (plain != NAMES_NOT)
-		return read_names(a, payload, 8);
-	*ret_status = UNKNOWN;
-	return 0;
+	return plain != NAMES_NOT ? read_names(a, payload, 8) : UNKNOWN;
 }
 
 /* ---- F: file names, or ids alone ---- */
@@ -234,15 +206,11 @@ static bool are_ids(struct pm_bytes payload)
 	return !c.bad;
 }
 
-static int read_files(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+static const char *read_files(struct nytp_adding *a, struct pm_bytes payload)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	*ret_status = OK;
-	if (are_names(payload, 16) == NAMES_NOT) {
-		if (!are_ids(payload))
-			*ret_status = UNKNOWN;
-		return 0;
-	}
+	if (are_names(payload, 16) == NAMES_NOT)
+		return are_ids(payload) ? OK : UNKNOWN;
 	while (pm_cur_left(&c)) {
 		struct nytp_record r = {.tag = NYTP_NEW_FID};
 		r.u[0] = pm_cur_u32(&c);
@@ -250,36 +218,34 @@ static int read_files(struct nytp_adding *a, struct pm_bytes payload, const char
 		r.u[4] = pm_cur_u32(&c);
 		r.u[5] = pm_cur_u32(&c);
 		r.s[0] = pm_cur_cstr(&c);
-		if (nytp_add(a, &r) < 0)
-			return -ENOMEM;
+		nytp_add(a, &r);
 	}
-	return 0;
+	return OK;
 }
 
-static int read_attributes(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+static const char *read_attributes(struct nytp_adding *a, struct pm_bytes payload)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
 	while (pm_cur_left(&c)) {
 		struct pm_bytes line = pm_cur_cstr(&c);
 		if (c.bad)
-			break;
-		if (nytp_add_attribute(a, false, line) < 0)
-			return -ENOMEM;
+			return UNKNOWN;
+		nytp_add_attribute(a, false, line);
 	}
-	*ret_status = c.bad ? UNKNOWN : OK;
-	return 0;
+	return OK;
 }
 
-static int payload_read(struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, size_t whole,
-	const char **ret_status)
+/* Returns the status of the chunk. */
+static const char *payload_read(
+	struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, size_t whole)
 {
 	switch (tag) {
-	case 'S': return read_samples(&a->f->py, payload, whole, ret_status);
-	case 'C': return read_edges(&a->f->py, payload, whole, ret_status);
-	case 'D': return read_d(a, payload, ret_status);
-	case 'F': return read_files(a, payload, ret_status);
-	case 'A': return read_attributes(a, payload, ret_status);
-	default: *ret_status = payload.len ? UNKNOWN : OK; return 0;
+	case 'S':
+	case 'C': return read_counts(a->f, tag, payload, whole);
+	case 'D': return read_d(a, payload);
+	case 'F': return read_files(a, payload);
+	case 'A': return read_attributes(a, payload);
+	default: return payload.len ? UNKNOWN : OK;
 	}
 }
 
@@ -289,14 +255,10 @@ enum { CHUNK_HEAD = 5 };
 
 #define CUT "cut"
 
-/*
- * The chunk at `at`, and the position of the next one; a truncated chunk is used as far as it goes.
- */
-static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, size_t *ret_next)
+/* Reads the chunk at `at`, a truncated one as far as it goes. Returns where the next one is. */
+static size_t read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at)
 {
-	struct nytp_py *py = &a->f->py;
 	struct pm_bytes length, payload = {NULL, 0};
-	const char *status = OK;
 	uint8_t tag = file.p[at];
 	uint32_t len = 0;
 	bool bare_end = tag == 'E' && at + 1 == file.len;
@@ -307,10 +269,8 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 	bool cut = !bare_end && (!headed || len > left);
 	if (headed)
 		pm_bytes_sub(file, begin, len < left ? len : left, &payload);
-	if (pm_list_room(&py->chunks, py->n_chunks, &py->chunks_room, sizeof(*py->chunks)) < 0 ||
-		payload_read(a, tag, payload, len, &status) < 0)
-		return -ENOMEM;
-	py->chunks[py->n_chunks++] = (struct nytp_py_chunk){.offset = at,
+	const char *status = payload_read(a, tag, payload, len);
+	*ADD(a->f, chunks) = (struct nytp_py_chunk){.offset = at,
 		.bytes = cut ? payload.len : len,
 		.tag = {(char)tag},
 		.status = cut ? CUT : status};
@@ -318,55 +278,44 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 		pm_damage_add(&a->n->damage, a->f->name, at,
 			file.len - at < CHUNK_HEAD ? file.len - at : CHUNK_HEAD + payload.len,
 			"chunk %c: %s", tag, cut ? "the file ends within it" : status);
-	*ret_next = begin + payload.len;
-	return 0;
+	return begin + payload.len;
 }
 
 /* ---- after the last chunk ---- */
 
-static int name_sid(struct nytp_adding *a, uint32_t sid, uint32_t name)
+static void name_sid(struct nytp_adding *a, uint32_t sid, uint32_t name)
 {
 	bool fresh;
 	char text[24];
 	uint32_t *known = pm_map_put(&a->f->py.by_sid, sid, name, &fresh);
-	if (known && fresh && name == NYTP_NONE) {
+	if (fresh && name == NYTP_NONE) {
 		snprintf(text, sizeof(text), "sub %u", sid);
 		*known = nytp_name_add(a->n, pm_bytes_of(text));
 	}
-	return known && *known != NYTP_NONE ? 0 : -ENOMEM;
 }
 
 /* Call records of the C extension contain a place instead of the caller. */
-static int name_subs(struct nytp_adding *a)
+static void name_subs(struct nytp_adding *a)
 {
 	const struct nytp_py *py = &a->f->py;
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < py->n_subs; i++)
-		r = name_sid(a, py->subs[i].sid, py->subs[i].name);
-	for (size_t i = 0; r == 0 && i < py->n_edges; i++) {
+	for (size_t i = 0; i < py->n_subs; i++)
+		name_sid(a, py->subs[i].sid, py->subs[i].name);
+	for (size_t i = 0; i < py->n_edges; i++) {
 		const struct nytp_py_edge *e = &py->edges[i];
-		r = name_sid(a, py->placed ? e->calls : e->callee, NYTP_NONE);
-		if (r == 0 && !py->placed)
-			r = name_sid(a, e->caller, NYTP_NONE);
+		name_sid(a, py->placed ? e->calls : e->callee, NYTP_NONE);
+		if (!py->placed)
+			name_sid(a, e->caller, NYTP_NONE);
 	}
-	return r;
 }
 
-static void count_statements(struct nytp_file *f)
+void nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at)
 {
-	for (size_t i = 0; f->n_threads && i < f->py.n_samples; i++)
-		f->threads[0].statements += f->py.samples[i].calls;
-}
-
-int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at)
-{
+	struct nytp_file *f = a->f;
 	bool ended = false;
 	while (at < file.len && !ended && memchr("SDCFEA", file.p[at], 6)) {
 		ended = file.p[at] == 'E';
-		if (read_chunk(a, file, at, &at) < 0)
-			return -ENOMEM;
-		if (nytp_progress(a->n, at) < 0)
-			return -ENOMEM;
+		at = read_chunk(a, file, at);
+		nytp_progress(a->n, at);
 	}
 	if (at < file.len)
 		pm_damage_add(&a->n->damage, a->f->name, at, file.len - at,
@@ -374,6 +323,7 @@ int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at)
 			      : "no chunk begins with these bytes");
 	else if (!ended)
 		pm_damage_add(&a->n->damage, a->f->name, at, 0, "there is no chunk that ends it");
-	count_statements(a->f);
-	return name_subs(a);
+	for (size_t i = 0; f->n_threads && i < f->py.n_samples; i++)
+		f->threads[0].statements += f->py.samples[i].calls;
+	name_subs(a);
 }

@@ -4,9 +4,7 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/buckets.h"
@@ -21,48 +19,42 @@ enum { ELSE = 0xffff, LONGEST = 10 /* bytes of a call */, FIRST_ROOM = 16, TOGET
 
 /* ---- writing ---- */
 
-static int grow(struct nytp *n, struct nytp_log *log)
+static void grow(struct nytp *n, struct nytp_log *log)
 {
 	size_t room = log->room ? 2 * (size_t)log->room : FIRST_ROOM;
 	if (n->log_bytes + room - log->room > NYTP_LIMIT_LOGS) {
 		n->logs_full = true;
-		return 0;
+		return;
 	}
-	uint8_t *p = realloc(log->p, room);
-	if (!p)
-		return -ENOMEM;
+	log->p = pm_arena_realloc(&n->logs, log->p, room);
 	n->log_bytes += room - log->room;
-	log->p = p;
 	log->room = (uint32_t)room;
-	return 0;
 }
 
-/* The log of a name in the current file; NULL if out of memory. */
+/* The log of a name in the current file. */
 static struct nytp_log *log_of(struct nytp *n, struct nytp_file *f, uint32_t name)
 {
 	while (n->log_of_room <= name) {
 		size_t before = n->log_of_room;
-		if (pm_list_room(&n->log_of, before, &n->log_of_room, sizeof(*n->log_of)) < 0)
-			return NULL;
+		pm_list_grow(&n->logs, &n->log_of, before, &n->log_of_room, sizeof(*n->log_of));
 		memset(n->log_of + before, 0, (n->log_of_room - before) * sizeof(*n->log_of));
 	}
 	if (n->log_of[name])
 		return &f->logs[n->log_of[name] - 1];
-	if (pm_list_room(&f->logs, f->n_logs, &f->logs_room, sizeof(*f->logs)) < 0)
-		return NULL;
+	pm_list_grow(&n->logs, &f->logs, f->n_logs, &f->logs_room, sizeof(*f->logs));
 	f->logs[f->n_logs] = (struct nytp_log){.name = name};
 	n->log_of[name] = (uint32_t)++f->n_logs;
 	n->log_bytes += sizeof(*f->logs);
 	return &f->logs[f->n_logs - 1];
 }
 
-int nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks)
+void nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks)
 {
 	struct nytp_log *log = log_of(n, f, name);
-	if (!log || (log->room - log->len < LONGEST && grow(n, log) < 0))
-		return -ENOMEM;
+	if (log->room - log->len < LONGEST)
+		grow(n, log);
 	if (n->logs_full)
-		return 0;
+		return;
 	uint16_t whole = ticks >= 0 && ticks < ELSE ? (uint16_t)ticks : ELSE;
 	bool is_whole = (double)whole == ticks && whole != ELSE;
 	if (!is_whole)
@@ -70,10 +62,9 @@ int nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double tick
 	memcpy(log->p + log->len, &whole, sizeof(whole));
 	log->len += sizeof(whole);
 	if (is_whole)
-		return 0;
+		return;
 	memcpy(log->p + log->len, &ticks, sizeof(ticks));
 	log->len += sizeof(ticks);
-	return 0;
 }
 
 void nytp_logs_end(struct nytp *n, const struct nytp_file *f)
@@ -84,14 +75,18 @@ void nytp_logs_end(struct nytp *n, const struct nytp_file *f)
 
 void nytp_logs_done(struct nytp *n)
 {
-	for (size_t i = 0; i < n->n_files; i++)
-		nytp_file_logs_done(&n->files[i]);
-	n->log_bytes = 0;
+	for (size_t i = 0; i < n->n_files; i++) {
+		n->files[i].logs = NULL;
+		n->files[i].n_logs = n->files[i].logs_room = 0;
+	}
+	pm_arena_done(&n->logs);
+	n->log_of = NULL;
+	n->log_bytes = n->log_of_room = 0;
 }
 
 void nytp_logs_settle(struct nytp *n)
 {
-	free(n->log_of);
+	pm_arena_free(&n->logs, n->log_of);
 	n->log_of = NULL;
 	n->log_of_room = 0;
 	if (n->logs_full)
@@ -225,18 +220,18 @@ static void end_durations(void *durations)
 	pm_durations_done(durations);
 }
 
-void nytp_times_build(struct pm_arena *a, struct nytp_times *ret, const struct nytp *n,
-	const struct nytp_model *m)
+struct pm_call_times *nytp_times_build(
+	struct pm_arena *a, const struct nytp *n, const struct nytp_model *m)
 {
 	size_t n_items = 0, n_functions = m->tree->n_functions;
 	struct pm_arena *scratch = pm_arena_scratch(a), *histograms = pm_arena_scratch(a);
 	struct pm_durations *durations = pm_arena_alloc(scratch, sizeof(*durations));
 	const struct item *items = n->logs_full ? NULL : list_items(scratch, n, m, &n_items);
-	ret->by_function = pm_arena_array(a, n_functions, sizeof(*ret->by_function));
+	struct pm_call_times *ret = pm_arena_array(a, n_functions, sizeof(*ret));
 	pm_arena_owns(scratch, end_durations, durations);
 	for (size_t at = 0; at < n_items && histograms->total <= PM_LIMIT_DURATIONS;) {
 		struct logs logs = {.items = items + at};
-		struct pm_call_times *times = &ret->by_function[items[at].function];
+		struct pm_call_times *times = &ret[items[at].function];
 		for (; at < n_items && items[at].function == logs.items[0].function; at++)
 			logs.n++;
 		pm_build_check(a, count_all(&logs, durations));
@@ -246,8 +241,9 @@ void nytp_times_build(struct pm_arena *a, struct nytp_times *ret, const struct n
 		pm_durations_done(durations);
 	}
 	if (histograms->total > PM_LIMIT_DURATIONS) {
-		memset(ret->by_function, 0, n_functions * sizeof(*ret->by_function));
+		memset(ret, 0, n_functions * sizeof(*ret));
 		pm_arena_done(histograms);
 	}
 	pm_arena_done(scratch);
+	return ret;
 }

@@ -81,9 +81,9 @@ static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head
 
 static int make_room(struct nytp_opened *o, size_t n)
 {
-	o->native.files = calloc(n + 1, sizeof(*o->native.files));
-	o->inputs = calloc(n + 1, sizeof(*o->inputs));
-	o->docs = calloc(n + 1, sizeof(*o->docs));
+	o->native.files = pm_arena_array(&o->arena, n, sizeof(*o->native.files));
+	o->inputs = pm_arena_array(&o->arena, n, sizeof(*o->inputs));
+	o->docs = pm_arena_array(&o->arena, n, sizeof(*o->docs));
 	return o->native.files && o->inputs && o->docs ? 0 : -ENOMEM;
 }
 
@@ -149,7 +149,6 @@ static void free_opened(struct nytp_opened *o)
 	pm_part_done(&o->sources);
 	pm_part_done(&o->times);
 	pm_part_done(&o->model);
-	nytp_threads_done(&o->threads);
 	pm_input_close(&o->input);
 	for (size_t i = 0; i < o->native.n_files; i++)
 		pm_watch_done(&o->inputs[i].watch);
@@ -158,8 +157,6 @@ static void free_opened(struct nytp_opened *o)
 	pm_arena_done(&o->arena);
 	if (o->folder >= 0)
 		close(o->folder);
-	free(o->inputs);
-	free(o->docs);
 	free(o);
 }
 

@@ -57,46 +57,40 @@ static const struct {
 
 enum { N_KNOWN = sizeof(known) / sizeof(*known), N_COUNTED = 5 };
 
-static void add_fact(struct nytp_facts *facts, const char *key, struct pm_cell value)
+static void add_fact(struct nytp_opened *o, const char *key, struct pm_cell value)
 {
-	facts->list[facts->n++] = (struct pm_fact){key, value};
+	o->facts[o->parts.facts.n++] = (struct pm_fact){key, value};
 }
 
-static void add_attributes(struct nytp_facts *facts, const struct nytp *n)
+static void add_attributes(struct nytp_opened *o)
 {
+	const struct nytp *n = &o->native;
 	for (size_t i = 0; i < N_KNOWN; i++) {
 		struct pm_bytes text = nytp_attribute(n, &n->files[0], known[i].attribute);
 		double number = nytp_number(text);
-		if (text.len == 0)
-			continue;
-		if (known[i].number && !isnan(number))
-			add_fact(facts, known[i].key, pm_cell_f64(number));
-		else
-			add_fact(facts, known[i].key, pm_cell_text(text));
+		if (text.len)
+			add_fact(o, known[i].key,
+				known[i].number && !isnan(number) ? pm_cell_f64(number)
+								  : pm_cell_text(text));
 	}
 }
 
-static void see_process(struct nytp_facts *facts, const struct nytp_process *p)
+/* Also the time from the first start to the last end of a process. */
+static void make_facts(struct nytp_opened *o)
 {
-	if (nytp_time_is_sane(p->start) && !(p->start >= facts->start))
-		facts->start = p->start;
-	if (nytp_time_is_sane(p->end) && !(p->end <= facts->end))
-		facts->end = p->end;
-}
-
-static int facts_make(struct nytp_facts *facts, struct nytp *n)
-{
+	struct nytp *n = &o->native;
 	uint64_t processes = 0, finished = 0, calls = 0;
 	int64_t statements = 0;
-	facts->start = facts->end = NAN;
-	facts->list = pm_arena_array(&n->arena, N_KNOWN + N_COUNTED, sizeof(*facts->list));
-	if (!facts->list)
-		return -ENOMEM;
+	double first = NAN, last = NAN;
 	for (size_t i = 0; i < n->n_files; i++) {
 		const struct nytp_file *f = &n->files[i];
 		for (size_t k = 0; k < f->n_processes; k++) {
-			see_process(facts, &f->processes[k]);
-			finished += !isnan(f->processes[k].end);
+			double start = f->processes[k].start, end = f->processes[k].end;
+			if (nytp_time_is_sane(start) && !(start >= first))
+				first = start;
+			if (nytp_time_is_sane(end) && !(end <= last))
+				last = end;
+			finished += !isnan(end);
 		}
 		for (size_t k = 0; k < f->n_threads; k++) {
 			statements += f->threads[k].statements;
@@ -104,47 +98,31 @@ static int facts_make(struct nytp_facts *facts, struct nytp *n)
 		}
 		processes += f->n_processes;
 	}
-	add_attributes(facts, n);
-	add_fact(facts, "profile_files", pm_cell_u64(n->n_files));
-	add_fact(facts, "processes", pm_cell_u64(processes));
-	add_fact(facts, "processes_finished", pm_cell_u64(finished));
-	add_fact(facts, "statements", pm_cell_i64(statements));
-	add_fact(facts, "sub_returns", pm_cell_u64(calls));
-	return 0;
+	o->parts.facts.it = o->facts =
+		pm_arena_array(&n->arena, N_KNOWN + N_COUNTED, sizeof(*o->facts));
+	o->parts.facts.n = 0;
+	add_attributes(o);
+	add_fact(o, "profile_files", pm_cell_u64(n->n_files));
+	add_fact(o, "processes", pm_cell_u64(processes));
+	add_fact(o, "processes_finished", pm_cell_u64(finished));
+	add_fact(o, "statements", pm_cell_i64(statements));
+	add_fact(o, "sub_returns", pm_cell_u64(calls));
+	o->span = (struct pm_span){PM_NO_TIME, PM_NO_TIME};
+	if (!isnan(first))
+		o->span.origin_ns = nytp_ns_of(first);
+	if (last >= first)
+		o->span.duration_ns = nytp_ns_of(last - first);
 }
 
 /* ==== parts that are built on first need ==== */
-
-/* Counters of all files that limits apply to. */
-struct counts {
-	size_t rows, source_bytes, log_bytes;
-	bool logs_full;
-};
-
-static struct counts counts_of(const struct nytp *n)
-{
-	return (struct counts){n->rows, n->source_bytes, n->log_bytes, n->logs_full};
-}
-
-/*
- * Restores the counters as if the file had not been read, so that later files can use the limits.
- */
-static void forget(struct nytp *n, struct nytp_file *f, struct nytp_file was, struct counts before)
-{
-	nytp_file_done(f);
-	*f = was;
-	n->rows = before.rows;
-	n->source_bytes = before.source_bytes;
-	n->log_bytes = before.log_bytes;
-	n->logs_full = before.logs_full;
-}
 
 /* A file that begins correctly but cannot be presented is damage. */
 static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
 {
 	struct nytp *n = &o->native;
 	struct nytp_file *f = &n->files[i], was = *f;
-	struct counts before = counts_of(n);
+	size_t rows = n->rows, source_bytes = n->source_bytes, log_bytes = n->log_bytes;
+	bool logs_full = n->logs_full;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	n->input = in;
 	int r = nytp_file_read(n, f, in->bytes, &why);
@@ -153,12 +131,18 @@ static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, stru
 	if (pm_input_changed(in))
 		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
 			"cannot be read, or has changed while it was read");
-	if (r == -EINVAL || r == -ENOTSUP) {
-		forget(n, f, was, before);
-		pm_damage_add(&n->damage, f->name, why.offset, PM_NO_OFFSET, "%s", why.text);
-		return 0;
-	}
-	return r < 0 ? pm_error_set(err, r, in->name, why.offset, "%s", why.text) : 0;
+	if (r != -EINVAL && r != -ENOTSUP)
+		return r < 0 ? pm_error_set(err, r, in->name, why.offset, "%s", why.text) : 0;
+	if (f->arena)
+		pm_arena_done(f->arena);
+	/* As if it had not been read, so that later files can use the limits. */
+	*f = was;
+	n->rows = rows;
+	n->source_bytes = source_bytes;
+	n->log_bytes = log_bytes;
+	n->logs_full = logs_full;
+	pm_damage_add(&n->damage, f->name, why.offset, PM_NO_OFFSET, "%s", why.text);
+	return 0;
 }
 
 static int read_part(struct nytp_opened *o, size_t i, struct pm_error *err)
@@ -174,58 +158,48 @@ static int read_part(struct nytp_opened *o, size_t i, struct pm_error *err)
 	return r == -ENOENT ? pm_error_set(err, -EIO, part->name, PM_NO_OFFSET, "is gone") : r;
 }
 
-static int finish(struct nytp_opened *o)
+struct scan {
+	struct nytp_opened *o;
+	struct pm_error *err;
+};
+
+/* A build of the native tables. */
+static void scan_files(void *context)
 {
+	const struct scan *s = context;
+	struct nytp_opened *o = s->o;
 	struct nytp *n = &o->native;
+	for (size_t i = 0; i < n->n_files; i++)
+		pm_build_check(&n->arena, read_part(o, i, s->err));
 	for (size_t i = 0; i < o->unread.n; i++)
 		pm_damage_add(&n->damage, o->unread.rows[i].file, o->unread.rows[i].offset,
 			PM_NO_OFFSET, "%s", o->unread.rows[i].what);
 	nytp_logs_settle(n);
-	int r = nytp_runs_find(n);
-	if (r == 0)
-		r = nytp_threads_build(&o->threads, n);
-	if (r == 0)
-		r = nytp_evals_name(n);
-	if (r == 0)
-		r = nytp_namesakes_find(n);
-	if (r == 0)
-		r = nytp_processes_fill(n, &o->all_processes);
-	if (r == 0 && n->damage.no_memory)
-		r = -ENOMEM; /* the next request reads again */
-	o->damages = pm_damage_rows(&n->damage);
-	if (r == 0)
-		r = facts_make(&o->facts, n);
-	if (r < 0)
-		return r;
-	o->parts.facts.it = o->facts.list;
-	o->parts.facts.n = o->facts.n;
-	/* From the first start to the last end of a process. */
-	o->span = (struct pm_span){PM_NO_TIME, PM_NO_TIME};
-	if (!isnan(o->facts.start))
-		o->span.origin_ns = nytp_ns_of(o->facts.start);
-	if (o->facts.end >= o->facts.start)
-		o->span.duration_ns = nytp_ns_of(o->facts.end - o->facts.start);
-	return 0;
+	nytp_runs_find(n);
+	nytp_threads_build(&n->arena, &o->threads, n);
+	nytp_evals_name(n);
+	nytp_namesakes_find(n);
+	nytp_processes_fill(n, &o->all_processes);
+	pm_build_check(&n->arena, n->damage.no_memory ? PM_NO_MEMORY : 0);
+	make_facts(o);
 }
 
-int nytp_scan(struct nytp *n, struct pm_error *err)
+int nytp_scan(void *native, struct pm_error *err)
 {
-	struct nytp_opened *o = (struct nytp_opened *)n; /* native is its first member */
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < n->n_files; i++)
-		r = read_part(o, i, err);
-	if (r == 0)
-		r = finish(o);
-	if (r == 0) {
-		pm_input_close(&o->input);
-		return 0;
+	struct nytp_opened *o = native; /* its first member */
+	struct nytp *n = native;
+	struct scan scan = {o, err};
+	int r = pm_build(&n->arena, scan_files, &scan);
+	if (r < 0) {
+		if (r == -EIO)
+			__atomic_store_n(&o->changed, true, __ATOMIC_RELEASE);
+		o->threads = (struct nytp_threads){.threads = NULL};
+		nytp_done(n);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables");
 	}
-	if (r == -EIO)
-		__atomic_store_n(&o->changed, true, __ATOMIC_RELEASE);
-	nytp_threads_done(&o->threads);
-	o->threads = (struct nytp_threads){.threads = NULL};
-	nytp_reset(n);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables");
+	pm_input_close(&o->input);
+	o->damages = pm_damage_rows(&n->damage);
+	return 0;
 }
 
 /* ---- built on first need ---- */
@@ -253,12 +227,12 @@ static int model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error
 static void build_times(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
 	struct nytp_opened *o = opened;
-	struct nytp_times *times = part;
+	struct pm_call_times **by_function = part;
 	struct nytp_model *m;
 	pm_build_check(a, model(o, &m, err));
-	nytp_times_build(a, times, &o->native, m);
+	*by_function = nytp_times_build(a, &o->native, m);
 	nytp_logs_done(&o->native); /* nothing else needs them */
-	o->parts.call_times.it = times->by_function;
+	o->parts.call_times.it = *by_function;
 }
 
 static void build_sources(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
@@ -285,7 +259,7 @@ static int get_model(void *opened, struct pm_error *err)
 
 static int get_times(void *opened, struct pm_error *err)
 {
-	static const struct pm_part_type type = {.size = sizeof(struct nytp_times),
+	static const struct pm_part_type type = {.size = sizeof(struct pm_call_times *),
 		.build = build_times,
 		.what = "the times of calls"};
 	struct nytp_opened *o = opened;
@@ -308,13 +282,6 @@ uint64_t nytp_ns_of(double seconds)
 
 /* ==== the format interface ==== */
 
-/* The source with its native tables; a failure to fill them is permanent. */
-static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
-{
-	*ret = nytp_opened_of(p);
-	return nytp_ready(&(*ret)->native, err);
-}
-
 /*
  * Several files of one run are from several processes. A single file as written by the profiler,
  * with its start time in the header, is from one process. Files made by nytprofmerge lack that
@@ -330,14 +297,14 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 		return 0;
 	if (!calls && (o->alone || o->native.n_files > 1))
 		return !o->alone;
-	int r = ready(p, &o, err);
+	int r = get_native(o, err);
 	return r < 0 ? r : calls ? nytp_has_calls(&o->native) : o->threads.list.n > 1;
 }
 
 static int op_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
 {
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
+	struct nytp_opened *o = nytp_opened_of(p);
+	int r = get_native(o, err);
 	if (r == 0)
 		*ret = nytp_attribute(&o->native, &o->native.files[0], "application");
 	return r;
@@ -345,8 +312,8 @@ static int op_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_
 
 static const char *op_kind_of_tree(const struct pm_profile *p)
 {
-	struct nytp_opened *o;
-	return ready(p, &o, NULL) == 0 && nytp_has_calls(&o->native) ? "calls" : "edges";
+	struct nytp_opened *o = nytp_opened_of(p);
+	return get_native(o, NULL) == 0 && nytp_has_calls(&o->native) ? "calls" : "edges";
 }
 
 /*
@@ -433,8 +400,8 @@ static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct
 static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err)
 {
-	struct nytp_opened *o;
-	int r = ready(p, &o, err);
+	struct nytp_opened *o = nytp_opened_of(p);
+	int r = get_native(o, err);
 	if (r < 0 || o->native.n_files == 1)
 		return r;
 	const struct nytp_docs *docs = &o->docs[o->threads.files[thread] - o->native.files];
@@ -503,7 +470,7 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 
 static void op_warm(const struct pm_profile *p)
 {
-	nytp_ready(&nytp_opened_of(p)->native, NULL);
+	get_native(p->self, NULL);
 }
 
 static bool op_changed(const struct pm_profile *p)

@@ -10,9 +10,7 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
@@ -21,7 +19,7 @@
 
 /* ==== evals ==== */
 
-enum { BETWEEN_QUESTIONS = 1 << 10 /* evals or names */, MOST_PARENTS = 64 };
+enum { BETWEEN_QUESTIONS = 1 << 10 /* evals, names or subs */, MOST_PARENTS = 64 };
 
 static const char mark[] = "(eval ";
 enum { MARK_LENGTH = sizeof(mark) - 1 };
@@ -38,10 +36,10 @@ struct eval {
 
 struct naming {
 	struct nytp *n;
+	struct pm_arena *scratch; /* of what follows */
 	struct eval *evals;
 	size_t n_evals, room;
 	struct pm_strtab sites;
-	struct pm_arena arena; /* of their names */
 	/* By name: 1: of an eval, with one name to show; SEVERAL: with several; 0: of none. */
 	uint8_t *kind;
 	struct pm_text text;
@@ -137,7 +135,7 @@ static uint8_t add_shown(const struct naming *g, const struct nytp_file *f, stru
 /* Beyond NYTP_LIMIT_NAMES as well, as there are no more of them than of names as stored. */
 static uint32_t add_text(struct naming *g)
 {
-	return g->text.failed ? NYTP_NONE : pm_strtab_add(&g->n->names, pm_text_view(&g->text));
+	return pm_strtab_add(&g->n->names, pm_text_view(&g->text));
 }
 
 /* The name of an eval: the first words, then its site. */
@@ -154,72 +152,66 @@ static uint32_t add_name(struct naming *g, const struct eval *e, const char *wor
 }
 
 /* Records what the eval's name is shown as: for all files, or if they differ for this one. */
-static int show(struct naming *g, struct eval *e, uint32_t shown)
+static void show(struct naming *g, struct eval *e, uint32_t shown)
 {
 	bool fresh;
 	uint32_t name = e->row->name;
-	if (shown == NYTP_NONE)
-		return -ENOMEM;
 	e->row->shown = shown;
 	if (!g->kind[name]) {
 		g->kind[name] = ONE;
 		g->n->folded[name] = shown;
 	}
 	if (g->n->folded[name] == shown)
-		return 0;
+		return;
 	g->kind[name] = SEVERAL;
-	uint32_t *own = pm_map_put(&e->f->folded, name, shown, &fresh);
-	if (own)
-		*own = shown;
-	return own ? 0 : -ENOMEM;
+	*pm_map_put(&e->f->folded, name, shown, &fresh) = shown;
 }
 
 /* ---- what identifies an eval ---- */
 
-static int collect(struct naming *g)
+static void collect(struct naming *g)
 {
 	for (size_t i = 0; i < g->n->n_files; i++) {
 		struct nytp_file *f = &g->n->files[i];
 		for (size_t k = 0; k < f->n_fids; k++) {
 			struct nytp_fid *row = &f->fids[k];
-			if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				return PM_CANCELLED;
+			if (k % BETWEEN_QUESTIONS == 0)
+				pm_build_proceed(g->scratch);
 			if (!is_eval(g->n, row->name))
 				continue;
-			if (pm_list_room(&g->evals, g->n_evals, &g->room, sizeof(*g->evals)) < 0)
-				return -ENOMEM;
+			pm_list_grow(
+				g->scratch, &g->evals, g->n_evals, &g->room, sizeof(*g->evals));
 			g->evals[g->n_evals++] = (struct eval){
 				.f = f, .row = row, .depth = depth_of(nytp_name(g->n, row->name))};
 		}
 	}
-	return 0;
 }
 
-static int read_texts(struct naming *g, struct nytp_file *f)
+static void read_texts(struct naming *g, struct nytp_file *f)
 {
 	for (size_t i = 0, end; i < f->n_texts; i = end) {
 		struct nytp_text text = nytp_text_at(f, i);
 		const uint32_t *row = pm_map_find(&f->by_fid, f->texts[text.lines[0]].fid);
 		end = i + text.n;
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
+		pm_build_proceed(g->scratch);
 		if (!row || !is_eval(g->n, f->fids[*row].name))
 			continue;
 		pm_text_clear(&g->text);
 		nytp_text_add(&text, &g->text);
 		f->fids[*row].text = pm_hash_bytes(pm_text_view(&g->text)) | 1;
 	}
-	return g->text.failed ? -ENOMEM : 0;
 }
 
 /* The subs of evals without a text: a sum, as their order is not known. */
-static int read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
+static void read_subs(struct naming *g, struct nytp_file *f)
 {
+	struct pm_arena *scratch = pm_arena_scratch(g->scratch);
+	uint64_t *of_fid = pm_arena_array(scratch, f->n_fids, sizeof(*of_fid));
 	for (size_t i = 0; i < f->n_subs; i++) {
 		const struct nytp_sub *sub = &f->subs[i];
 		const uint32_t *row = sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(g->scratch);
 		if (!row || f->fids[*row].text || !is_eval(g->n, f->fids[*row].name))
 			continue;
 		struct pm_bytes name = nytp_name(g->n, sub->name);
@@ -230,7 +222,10 @@ static int read_subs(struct naming *g, struct nytp_file *f, uint64_t *of_fid)
 		pm_text_printf(&g->text, " %u %u", sub->first, sub->last);
 		of_fid[*row] += pm_hash_bytes(pm_text_view(&g->text)) | 1;
 	}
-	return 0;
+	for (size_t k = 0; k < f->n_fids; k++)
+		if (!f->fids[k].text)
+			f->fids[k].text = of_fid[k];
+	pm_arena_done(scratch);
 }
 
 /*
@@ -251,44 +246,31 @@ static void inherit(struct eval *e)
 }
 
 /* Of one name in one file, as nytprofmerge makes them: texts that differ are not known. */
-static int forget_doubtful(struct naming *g)
+static void forget_doubtful(struct naming *g)
 {
-	struct pm_map first = {.slots = NULL};
-	int r = 0;
+	struct pm_map first = {.arena = g->scratch};
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (size_t i = 0; r == 0 && i < g->n_evals; i++) {
+		for (size_t i = 0; i < g->n_evals; i++) {
 			bool fresh;
 			struct eval *e = &g->evals[i];
 			uint64_t key = (uint64_t)(e->f - g->n->files) << 32 | e->row->name;
-			uint32_t *k = pm_map_put(&first, key, (uint32_t)i, &fresh);
-			if (!k)
-				r = -ENOMEM;
-			else if (g->evals[*k].id != e->id)
-				g->evals[*k].id = e->id = 0;
+			uint32_t k = *pm_map_put(&first, key, (uint32_t)i, &fresh);
+			if (g->evals[k].id != e->id)
+				g->evals[k].id = e->id = 0;
 		}
-	pm_map_done(&first);
-	return r;
 }
 
-static int identify(struct naming *g)
+static void identify(struct naming *g)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < g->n->n_files; i++) {
-		struct nytp_file *f = &g->n->files[i];
-		uint64_t *of_fid = calloc(f->n_fids + 1, sizeof(*of_fid));
-		r = of_fid ? read_texts(g, f) : -ENOMEM;
-		if (r == 0)
-			r = read_subs(g, f, of_fid);
-		for (size_t k = 0; r == 0 && k < f->n_fids; k++)
-			if (!f->fids[k].text)
-				f->fids[k].text = of_fid[k];
-		free(of_fid);
+	for (size_t i = 0; i < g->n->n_files; i++) {
+		read_texts(g, &g->n->files[i]);
+		read_subs(g, &g->n->files[i]);
 	}
 	for (size_t i = 0; i < g->n_evals; i++) {
 		g->evals[i].id = g->evals[i].row->text;
 		inherit(&g->evals[i]);
 	}
-	return r < 0 || g->text.failed ? -ENOMEM : forget_doubtful(g);
+	forget_doubtful(g);
 }
 
 /* ---- names ---- */
@@ -307,7 +289,7 @@ static int by_site_and_text(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int find_site(struct naming *g, struct eval *e)
+static void find_site(struct naming *g, struct eval *e)
 {
 	struct pm_bytes name = nytp_name(g->n, e->row->name);
 	size_t number = number_end(name, 0);
@@ -315,8 +297,7 @@ static int find_site(struct naming *g, struct eval *e)
 	if (g->n->keep_evals)
 		pm_text_add(&g->text, name.p, number);
 	add_shown(g, e->f, (struct pm_bytes){name.p + number, name.len - number}, &g->text);
-	e->site = g->text.failed ? NYTP_NONE : pm_strtab_add(&g->sites, pm_text_view(&g->text));
-	return e->site == NYTP_NONE ? -ENOMEM : 0;
+	e->site = pm_strtab_add(&g->sites, pm_text_view(&g->text));
 }
 
 /* Texts of one site with the same digits are told apart as well, in whatever order they come. */
@@ -324,25 +305,25 @@ static uint32_t digits_of(struct pm_map *taken, uint64_t id)
 {
 	for (;; id = pm_hash_u64(id + 1)) {
 		bool fresh;
-		if (!pm_map_put(taken, (uint32_t)(id >> 32), 0, &fresh) || fresh)
+		pm_map_put(taken, (uint32_t)(id >> 32), 0, &fresh);
+		if (fresh)
 			return (uint32_t)(id >> 32);
 	}
 }
 
 /* Names the evals of a site, which are sorted by text; those that are not known come first. */
-static int name_site(struct naming *g, struct eval *evals, size_t n)
+static void name_site(struct naming *g, struct eval *evals, size_t n)
 {
-	struct pm_map taken = {.slots = NULL};
+	struct pm_map taken = {.arena = g->scratch};
 	size_t n_unknown = 0, n_texts = 0;
 	uint32_t shown = 0;
 	char words[16];
-	int r = 0;
 	for (size_t i = 0; i < n; i++) {
 		n_unknown += evals[i].id == 0 && !evals[i].copied;
 		n_texts += evals[i].id != 0 && (i == 0 || evals[i].id != evals[i - 1].id);
 	}
 	bool several = n_texts <= NYTP_LIMIT_EVAL_TEXTS && n_texts + (n_unknown > 0) > 1;
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct nytp_fid *row = evals[i].row;
 		bool same = i > 0 && evals[i].id == evals[i - 1].id, known = evals[i].id != 0;
 		if (known)
@@ -355,134 +336,112 @@ static int name_site(struct naming *g, struct eval *evals, size_t n)
 			snprintf(words, sizeof(words), " %08x", row->digits);
 		if (!same)
 			shown = add_name(g, &evals[i], words);
-		r = show(g, &evals[i], shown);
+		show(g, &evals[i], shown);
 	}
 	pm_map_done(&taken);
-	return r;
 }
 
 /* Of evals of one depth: those that they are in have been named. */
-static int name_evals(struct naming *g, struct eval *evals, size_t n)
+static void name_evals(struct naming *g, struct eval *evals, size_t n)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
-								      : find_site(g, &evals[i]);
-	if (r == 0)
-		r = pm_sort(evals, n, sizeof(*evals), by_site_and_text);
-	for (size_t i = 0, end; r == 0 && i < n; i = end) {
+	for (size_t i = 0; i < n; i++)
+		find_site(g, &evals[i]);
+	pm_build_check(g->scratch, pm_sort(evals, n, sizeof(*evals), by_site_and_text));
+	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && evals[end].site == evals[i].site;)
 			end++;
-		r = name_site(g, evals + i, end - i);
+		name_site(g, evals + i, end - i);
 	}
-	return r;
 }
 
 /* ---- names of subs ---- */
 
 /* The name, as this file alone shows it. */
-static int show_in_file(struct naming *g, struct nytp_file *f, uint32_t name)
+static void show_in_file(struct naming *g, struct nytp_file *f, uint32_t name)
 {
 	bool fresh;
 	if (name >= g->n->n_folded || g->kind[name] != SEVERAL || pm_map_find(&f->folded, name))
-		return 0;
+		return;
 	pm_text_clear(&g->text);
 	add_shown(g, f, nytp_name(g->n, name), &g->text);
-	uint32_t shown = add_text(g);
-	if (shown == NYTP_NONE || !pm_map_put(&f->folded, name, shown, &fresh))
-		return -ENOMEM;
-	return 0;
+	pm_map_put(&f->folded, name, add_text(g), &fresh);
 }
 
-static int show_used(struct naming *g, struct nytp_file *f)
+static void show_used(struct naming *g, struct nytp_file *f)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < f->n_subs; i++)
-		r = show_in_file(g, f, f->subs[i].name);
-	for (size_t i = 0; r == 0 && i < f->n_edges; i++)
-		r = show_in_file(g, f, f->edges[i].caller);
-	for (size_t i = 0; r == 0 && i < f->n_logs; i++)
-		r = show_in_file(g, f, f->logs[i].name);
-	for (size_t i = 0; r == 0 && i < f->n_threads; i++) {
+	for (size_t i = 0; i < f->n_subs; i++)
+		show_in_file(g, f, f->subs[i].name);
+	for (size_t i = 0; i < f->n_edges; i++)
+		show_in_file(g, f, f->edges[i].caller);
+	for (size_t i = 0; i < f->n_logs; i++)
+		show_in_file(g, f, f->logs[i].name);
+	for (size_t i = 0; i < f->n_threads; i++) {
 		const struct pm_paths *paths = &f->threads[i].calls.tree.paths;
-		for (uint32_t k = 0; r == 0 && k < paths->n; k++) {
-			r = show_in_file(g, f, paths->items[k].key);
-			if (k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-				r = PM_CANCELLED;
+		for (uint32_t k = 0; k < paths->n; k++) {
+			show_in_file(g, f, paths->items[k].key);
+			if (k % BETWEEN_QUESTIONS == 0)
+				pm_build_proceed(g->scratch);
 		}
 	}
-	return r;
 }
 
-static int name_subs(struct naming *g)
+static void name_subs(struct naming *g)
 {
 	bool several = false;
-	int r = 0;
-	for (uint32_t name = 0; r == 0 && name < g->n->n_folded; name++) {
-		if (name % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+	for (uint32_t name = 0; name < g->n->n_folded; name++) {
+		if (name % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(g->scratch);
 		if (g->kind[name])
 			continue;
 		pm_text_clear(&g->text);
 		uint8_t kind = add_shown(g, NULL, nytp_name(g->n, name), &g->text);
 		if (!kind)
 			continue;
-		uint32_t shown = add_text(g);
-		g->n->folded[name] = shown;
+		g->n->folded[name] = add_text(g);
 		g->kind[name] = kind;
 		several |= kind == SEVERAL;
-		r = shown == NYTP_NONE ? -ENOMEM : 0;
 	}
-	for (size_t i = 0; several && r == 0 && i < g->n->n_files; i++)
-		r = show_used(g, &g->n->files[i]);
-	return r;
+	for (size_t i = 0; several && i < g->n->n_files; i++)
+		show_used(g, &g->n->files[i]);
 }
 
 /* ---- all of it ---- */
 
-static int name_all(struct naming *g)
+static void name_all(struct naming *g)
 {
 	struct nytp *n = g->n;
 	uint32_t count = n->names.n;
-	n->folded = malloc(((size_t)count + 1) * sizeof(*n->folded));
-	g->kind = calloc((size_t)count + 1, 1);
-	if (!n->folded || !g->kind)
-		return -ENOMEM;
+	n->folded = pm_arena_array(&n->arena, count, sizeof(*n->folded));
+	g->kind = pm_arena_array(g->scratch, count, 1);
 	for (uint32_t name = 0; name < count; name++)
 		n->folded[name] = name;
 	n->n_folded = count;
-	int r = identify(g);
-	if (r == 0)
-		r = pm_sort(g->evals, g->n_evals, sizeof(*g->evals), by_depth);
-	for (size_t i = 0, end; r == 0 && i < g->n_evals; i = end) {
+	identify(g);
+	pm_build_check(g->scratch, pm_sort(g->evals, g->n_evals, sizeof(*g->evals), by_depth));
+	for (size_t i = 0, end; i < g->n_evals; i = end) {
 		for (end = i + 1; end < g->n_evals && g->evals[end].depth == g->evals[i].depth;)
 			end++;
-		r = name_evals(g, g->evals + i, end - i);
+		name_evals(g, g->evals + i, end - i);
 	}
-	return r < 0 ? r : name_subs(g);
+	name_subs(g);
 }
 
-int nytp_evals_name(struct nytp *n)
+void nytp_evals_name(struct nytp *n)
 {
-	struct naming g = {.n = n};
-	g.sites.arena = &g.arena;
-	int r = collect(&g);
-	if (r == 0 && (g.n_evals > 0 || !n->keep_evals))
-		r = name_all(&g);
-	free(g.evals);
-	free(g.kind);
-	pm_strtab_done(&g.sites);
-	pm_arena_done(&g.arena);
-	pm_text_done(&g.text);
-	return r;
+	struct pm_arena *scratch = pm_arena_scratch(&n->arena);
+	struct naming g = {.n = n,
+		.scratch = scratch,
+		.sites = pm_strtab_in(scratch),
+		.text = {.arena = scratch}};
+	collect(&g);
+	if (g.n_evals > 0 || !n->keep_evals)
+		name_all(&g);
+	pm_arena_done(scratch);
 }
 
 /* ==== namesakes ==== */
 
-enum {
-	BETWEEN_SUBS = 1 << 12, /* subs */
-	MOST_KILLED = 64,       /* processes that forked each other, and have no tables */
-};
+enum { MOST_KILLED = 64 /* processes that forked each other, and have no tables */ };
 
 /* Of a name that several files define. */
 #define IN_SEVERAL (NYTP_NONE - 1)
@@ -495,77 +454,63 @@ struct finding {
 };
 
 /* The file defines the sub. */
-static int find_file(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file)
+static void find_file(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file)
 {
 	uint32_t *known = &g->file_of[name];
 	f->definer = f;
 	*known = *known == NYTP_NONE || *known == file ? file : IN_SEVERAL;
-	return 0;
 }
 
-static int add_number(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file)
+static void add_number(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file)
 {
 	struct nytp *n = g->n;
 	bool fresh;
 	if (g->file_of[name] != IN_SEVERAL)
-		return 0;
-	uint32_t *number = pm_map_put(
+		return;
+	uint32_t number = *pm_map_put(
 		&g->by_place, (uint64_t)name << 32 | file, n->names.n + n->n_namesakes, &fresh);
-	if (!number ||
-		(fresh &&
-			pm_list_room(&n->namesakes, n->n_namesakes, &g->room,
-				sizeof(*n->namesakes)) < 0))
-		return -ENOMEM;
-	if (fresh)
+	if (fresh) {
+		pm_list_grow(
+			&n->arena, &n->namesakes, n->n_namesakes, &g->room, sizeof(*n->namesakes));
 		n->namesakes[n->n_namesakes++] = name;
-	return pm_map_put(&f->namesakes, name, *number, &fresh) ? 0 : -ENOMEM;
+	}
+	pm_map_put(&f->namesakes, name, number, &fresh);
 }
 
 /* Calls `take` for each sub that a file defines. */
-static int each_definition(struct finding *g,
-	int (*take)(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file))
+static void each_definition(struct finding *g,
+	void (*take)(struct finding *g, struct nytp_file *f, uint32_t name, uint32_t file))
 {
-	int r = 0;
 	for (size_t i = 0; i < g->n->n_files; i++) {
 		struct nytp_file *f = &g->n->files[i];
-		for (size_t k = 0; r == 0 && k < f->n_subs; k++) {
+		for (size_t k = 0; k < f->n_subs; k++) {
 			const struct nytp_sub *sub = &f->subs[k];
-			if (k % BETWEEN_SUBS == 0 && pm_work_cancelled())
-				return PM_CANCELLED;
+			if (k % BETWEEN_QUESTIONS == 0)
+				pm_build_proceed(&g->n->arena);
 			const uint32_t *fid =
 				sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
 			if (fid)
-				r = take(g, f, nytp_folded(g->n, f, sub->name),
+				take(g, f, nytp_folded(g->n, f, sub->name),
 					nytp_row_shown(g->n, f, &f->fids[*fid]));
 		}
 	}
-	return r;
 }
 
-/* A process that was killed has no table of its subs: they are those of its parent. */
-static void find_definers(struct nytp *n)
+void nytp_namesakes_find(struct nytp *n)
 {
+	struct pm_arena *scratch = pm_arena_scratch(&n->arena);
+	struct finding g = {.n = n, .by_place.arena = scratch};
+	g.file_of = pm_arena_array(scratch, n->names.n, sizeof(*g.file_of));
+	for (uint32_t i = 0; i < n->names.n; i++)
+		g.file_of[i] = NYTP_NONE;
+	each_definition(&g, find_file);
+	each_definition(&g, add_number);
+	/* A process that was killed has no table of its subs: they are those of its parent. */
 	for (size_t i = 0; i < n->n_files; i++) {
 		const struct nytp_file *from = &n->files[i];
 		for (unsigned k = 0; from && from->definer != from && k < MOST_KILLED; k++)
 			from = from->parent;
 		n->files[i].definer = from && from->definer == from ? from : NULL;
 	}
-}
-
-int nytp_namesakes_find(struct nytp *n)
-{
-	struct finding g = {.n = n, .file_of = malloc(((size_t)n->names.n + 1) * sizeof(uint32_t))};
-	int r = g.file_of ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n->names.n; i++)
-		g.file_of[i] = NYTP_NONE;
-	if (r == 0)
-		r = each_definition(&g, find_file);
-	if (r == 0)
-		r = each_definition(&g, add_number);
-	if (r == 0)
-		find_definers(n);
-	free(g.file_of);
-	pm_map_done(&g.by_place);
-	return r;
+	pm_arena_done(scratch);
 }

@@ -1,6 +1,6 @@
 /*
- * Names, and freeing the native structs. Names are interned for all files of a source, so that
- * processes are compared by number.
+ * Names, and the beginning and end of native structs. Names are interned for all files of a source,
+ * so that processes are compared by number.
  */
 #include "formats/nytprof/nytprof.h"
 
@@ -35,7 +35,7 @@ static size_t package_length(struct pm_bytes name)
 /* Perl joins the bytes of a package and of a sub, each in its encoding. */
 static uint32_t mixed_add(struct nytp *n, struct pm_bytes mixed)
 {
-	struct pm_text text = {.p = NULL};
+	struct pm_text text = {.arena = &n->arena};
 	size_t length = package_length(mixed);
 	const struct pm_bytes parts[] = {{mixed.p, length}, {mixed.p + length, mixed.len - length}};
 	for (size_t i = 0; i < 2; i++)
@@ -43,7 +43,7 @@ static uint32_t mixed_add(struct nytp *n, struct pm_bytes mixed)
 			pm_text_bytes(&text, parts[i]);
 		else
 			nytp_latin1(&text, parts[i]);
-	uint32_t name = text.failed ? NYTP_NONE : pm_strtab_add(&n->names, pm_text_view(&text));
+	uint32_t name = pm_strtab_add(&n->names, pm_text_view(&text));
 	pm_text_done(&text);
 	return name;
 }
@@ -53,8 +53,8 @@ uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text)
 	uint32_t known = pm_strtab_find(&n->names, text);
 	if (known != NYTP_NONE)
 		return known;
-	if (n->names.n >= NYTP_LIMIT_ROWS || n->arena.total > NYTP_LIMIT_NAMES)
-		return NYTP_NONE;
+	if (n->names.n >= NYTP_LIMIT_ROWS || n->copies.total > NYTP_LIMIT_NAMES)
+		pm_build_fail(&n->arena, NYTP_FULL);
 	return pm_utf8_valid(text) ? pm_strtab_add(&n->names, text) : mixed_add(n, text);
 }
 
@@ -108,109 +108,57 @@ double nytp_number(struct pm_bytes text)
 	return end == copy || (*end && *end != '\r') ? NAN : value;
 }
 
-int nytp_progress(const struct nytp *n, uint64_t done)
+void nytp_progress(struct nytp *n, uint64_t done)
 {
 	pm_work_progress(n->bytes_done + done, n->bytes_all);
 	if (n->input)
 		pm_input_passed(n->input, done);
-	return pm_work_cancelled() ? PM_CANCELLED : 0;
-}
-
-static int fill(void *context, struct pm_error *err)
-{
-	struct nytp *n = context;
-	return n->fill(n, err);
+	pm_build_proceed(&n->arena);
 }
 
 int nytp_ready(struct nytp *n, struct pm_error *err)
 {
-	return n->fill ? pm_lazy_get(&n->once, fill, n, err) : 0;
+	return n->fill ? pm_lazy_get(&n->once, n->fill, n, err) : 0;
 }
 
 void nytp_init(struct nytp *n)
 {
-	*n = (struct nytp){.damage = PM_DAMAGE_LIST_INIT};
-	n->names.arena = &n->arena;
-}
-
-static void py_done(struct nytp_py *py)
-{
-	free(py->subs);
-	free(py->samples);
-	free(py->events);
-	free(py->edges);
-	free(py->chunks);
-	pm_map_done(&py->by_sid);
-}
-
-void nytp_file_logs_done(struct nytp_file *f)
-{
-	for (size_t i = 0; i < f->n_logs; i++)
-		free(f->logs[i].p);
-	free(f->logs);
-	f->logs = NULL;
-	f->n_logs = f->logs_room = 0;
-}
-
-void nytp_file_done(struct nytp_file *f)
-{
-	free(f->attributes);
-	free(f->processes);
-	free(f->fids);
-	free(f->subs);
-	free(f->sites);
-	free(f->edges);
-	free(f->texts);
-	free(f->text_order);
-	nytp_file_logs_done(f);
-	for (size_t i = 0; i < f->n_threads; i++)
-		nytp_calls_done(&f->threads[i].calls);
-	free(f->threads);
-	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
-		nytp_slots_done(&f->levels[i].slots);
-		free(f->levels[i].items);
-	}
-	struct pm_map *maps[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_place,
-		&f->by_site, &f->by_edge, &f->by_pid, &f->folded, &f->namesakes};
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		pm_map_done(maps[i]);
-	pm_text_done(&f->text);
-	py_done(&f->py);
-	*f = (struct nytp_file){.name = NULL};
-}
-
-void nytp_reset(struct nytp *n)
-{
-	for (size_t i = 0; i < n->n_files; i++) {
-		struct nytp_file was = n->files[i];
-		nytp_file_done(&n->files[i]);
-		n->files[i] = (struct nytp_file){.name = was.name, .layout = was.layout};
-	}
-	pm_strtab_done(&n->names);
-	pm_arena_done(&n->arena);
-	pm_damage_done(&n->damage);
-	free(n->folded);
-	n->folded = NULL;
-	n->n_folded = 0;
-	free(n->namesakes);
-	n->namesakes = NULL;
-	n->n_namesakes = 0;
-	n->arena = (struct pm_arena){0};
-	n->names.arena = &n->arena;
-	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	n->rows = n->source_bytes = 0;
-	free(n->log_of);
-	n->log_of = NULL;
-	n->returns = n->log_of_room = n->log_bytes = 0;
-	n->logs_full = false;
-	n->bytes_done = 0;
+	*n = (struct nytp){.copies.of = &n->arena,
+		.logs.of = &n->arena,
+		.names = {.arena = &n->copies, .home = &n->arena},
+		.damage = PM_DAMAGE_LIST_INIT};
 }
 
 void nytp_done(struct nytp *n)
 {
-	nytp_reset(n);
+	for (size_t i = 0; i < n->n_files; i++)
+		n->files[i] =
+			(struct nytp_file){.name = n->files[i].name, .layout = n->files[i].layout};
+	pm_arena_done(&n->logs);
+	pm_arena_done(&n->copies);
+	pm_arena_done(&n->arena);
 	pm_damage_done(&n->damage);
-	free(n->files);
-	n->files = NULL;
-	n->n_files = 0;
+	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	n->names = (struct pm_strtab){.arena = &n->copies, .home = &n->arena};
+	n->folded = n->namesakes = n->log_of = NULL;
+	n->n_folded = n->n_namesakes = 0;
+	n->rows = n->source_bytes = n->log_of_room = n->log_bytes = 0;
+	n->returns = n->bytes_done = 0;
+	n->logs_full = false;
+}
+
+void nytp_file_begin(struct nytp *n, struct nytp_file *f)
+{
+	f->arena = pm_arena_scratch(&n->arena);
+	f->reading = pm_arena_scratch(f->arena);
+	struct pm_map *kept[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_pid, &f->folded,
+		&f->namesakes, &f->py.by_sid};
+	struct pm_map *dropped[] = {&f->by_place, &f->by_site, &f->by_edge};
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		kept[i]->arena = f->arena;
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+		dropped[i]->arena = f->reading;
+	for (size_t i = 0; i < NYTP_N_LEVELS; i++)
+		f->levels[i].slots = nytp_slots_in(f->reading);
+	f->text.arena = f->arena;
 }

@@ -159,6 +159,8 @@ enum nytp_layout {
 struct nytp_file {
 	const char *name; /* relative to the source */
 	enum nytp_layout layout;
+	struct pm_arena *arena;   /* of all that follows, but for the logs: a file may be refused */
+	struct pm_arena *reading; /* of what is needed until it has been read */
 	double ns_per_tick;
 	struct nytp_attribute *attributes;
 	struct nytp_process *processes;
@@ -208,16 +210,19 @@ static inline struct pm_bytes nytp_text_bytes(
 
 struct nytp {
 	struct pm_lazy once;
-	int (*fill)(struct nytp *n, struct pm_error *err); /* NULL: it is filled */
-	struct pm_arena arena;
+	int (*fill)(void *native, struct pm_error *err); /* NULL: it is filled */
+	bool keep_evals;
+	struct nytp_file *files; /* present from the beginning, with name and layout */
+	size_t n_files;
+	uint64_t bytes_all; /* of all files */
+
+	/* Built in these arenas: what is below; copies of names; how long calls took. */
+	struct pm_arena arena, copies, logs;
 	struct pm_strtab names;
 	uint32_t *folded; /* by name, see nytp_folded; others stand for themselves */
 	uint32_t n_folded;
 	uint32_t *namesakes; /* their names: see nytp_name */
 	uint32_t n_namesakes;
-	bool keep_evals;
-	struct nytp_file *files; /* present from the beginning, with name and layout */
-	size_t n_files;
 	uint32_t n_runs;
 	uint64_t returns; /* records of calls that return */
 	uint32_t *log_of; /* by name: number of its log in the file that is read, from 1 */
@@ -227,8 +232,8 @@ struct nytp {
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;
-	struct pm_input *input;         /* while it is read */
-	uint64_t bytes_done, bytes_all; /* of all files */
+	struct pm_input *input; /* while it is read */
+	uint64_t bytes_done;    /* of all files */
 };
 
 /* Reads the files once, on the first call. */
@@ -268,7 +273,7 @@ static inline uint32_t nytp_n_subs(const struct nytp *n)
 	return n->names.n + n->n_namesakes;
 }
 
-/* The index of a text of the source as UTF-8; NYTP_NONE if out of memory or beyond the limit. */
+/* The index of a text of the source as UTF-8. Fails with NYTP_FULL beyond the limit. */
 uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text);
 
 /*
@@ -290,20 +295,17 @@ struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, 
 /* A number written in text, or NaN. */
 double nytp_number(struct pm_bytes text);
 
-/* Reports that `done` bytes of the current file have been read; -ENOMEM to stop. */
-int nytp_progress(const struct nytp *n, uint64_t done);
+/* Reports that `done` bytes of the current file have been read. */
+void nytp_progress(struct nytp *n, uint64_t done);
 
-/* An empty source. */
+/* An empty source; it must not be moved. */
 void nytp_init(struct nytp *n);
 
-/* Resets it to the state before it was filled: files keep name and layout. */
-void nytp_reset(struct nytp *n);
-
-/* Frees only `logs`. */
-void nytp_file_logs_done(struct nytp_file *f);
-
-void nytp_file_done(struct nytp_file *f);
+/* Frees what was filled: files keep name and layout. */
 void nytp_done(struct nytp *n);
+
+/* An empty file, in a build of `n`, as is what follows. */
+void nytp_file_begin(struct nytp *n, struct nytp_file *f);
 
 /* ---- metrics ---- */
 
@@ -330,13 +332,11 @@ struct nytp_threads {
 	struct pm_map by_pid;
 };
 
-/* -ENOMEM. Give back with nytp_threads_done, also after a failure. */
-int nytp_threads_build(struct nytp_threads *t, const struct nytp *n);
+/* A build in `a`. */
+void nytp_threads_build(struct pm_arena *a, struct nytp_threads *t, const struct nytp *n);
 
 /* The index of a process that is in some file's threads. */
 uint32_t nytp_thread_of(const struct nytp_threads *t, uint32_t pid);
-
-void nytp_threads_done(struct nytp_threads *t);
 
 /* ---- the model ---- */
 
@@ -367,7 +367,7 @@ struct nytp_model {
 /* ---- reading ---- */
 
 /*
- * Fills `f` (zeroed except its name), which the caller frees with nytp_file_done, even after a
+ * Fills `f` (zeroed except its name), which belongs to `n`, even after a
  * failure. Damage is collected in n->damage. -EINVAL: not a profile; -ENOTSUP: a version that
  * cannot be read; -ENOMEM. One pass over `bytes`, which need not outlive the call.
  */
@@ -411,26 +411,23 @@ struct nytp_adding {
 	uint64_t texts_dropped; /* number of source lines beyond NYTP_LIMIT_SOURCE */
 };
 
-/*
- * Adds one record. -ENOMEM: no memory, or a limit of this format; the record is not, or only
- * partly, in the tables.
- */
-int nytp_add(struct nytp_adding *a, const struct nytp_record *r);
+/* Adds one record, in a build of a->n. */
+void nytp_add(struct nytp_adding *a, const struct nytp_record *r);
 
 /* The parts of a process record, for streams that write it differently. */
-int nytp_add_process(struct nytp_adding *a, uint32_t pid, uint32_t ppid, double start);
+void nytp_add_process(struct nytp_adding *a, uint32_t pid, uint32_t ppid, double start);
 
 /* `name=value`, without the tag. A line without `=` is not an attribute. */
-int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line);
+void nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line);
 
-/* Call after the last record. -ENOMEM. */
-int nytp_add_end(struct nytp_adding *a);
+/* Call after the last record. */
+void nytp_add_end(struct nytp_adding *a);
 
 /*
  * Reads the chunks from `at` to the end of the file into a->f->py, files and attributes into their
- * usual tables; errors become damage. -ENOMEM.
+ * usual tables; errors become damage.
  */
-int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at);
+void nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at);
 
 /* ---- runs and names ---- */
 
@@ -440,9 +437,11 @@ int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at);
  * example files left by an earlier run.
  *
  * Sets nytp_thread.run of all threads to 1 … n->n_runs, in order of start times, and reports
- * unrelated runs and missing parents in n->damage. A single file is one run. -ENOMEM.
+ * unrelated runs and missing parents in n->damage. A single file is one run.
+ *
+ * As what follows, it is a part of the build of `n`.
  */
-int nytp_runs_find(struct nytp *n);
+void nytp_runs_find(struct nytp *n);
 
 /*
  * The names under which evals, and subs that they define, are shown: by text, not by number. Fills
@@ -454,9 +453,9 @@ int nytp_runs_find(struct nytp *n);
  *	                         NYTP_LIMIT_EVAL_TEXTS; or those of which neither the text nor a
  *	                         sub is stored, as Perl drops the texts of evals without subs
  *
- * Call after all files have been read and parents found (nytp_runs_find). 0 or -ENOMEM.
+ * Call after all files have been read and parents found (nytp_runs_find).
  */
-int nytp_evals_name(struct nytp *n);
+void nytp_evals_name(struct nytp *n);
 
 /*
  * Tells subs of one name apart that processes define in different files, such as main::setup of
@@ -464,9 +463,8 @@ int nytp_evals_name(struct nytp *n);
  * name's own number then is that of a sub of which the file is not known.
  *
  * Call after all files have been read, parents found and evals merged; no names are added any more.
- * 0 or -ENOMEM.
  */
-int nytp_namesakes_find(struct nytp *n);
+void nytp_namesakes_find(struct nytp *n);
 
 /* ---- building the model ---- */
 
@@ -574,14 +572,14 @@ int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_f
  */
 int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
 	struct pm_named_doc *ret);
-int nytp_processes_fill(struct nytp *n, struct nytp_file *all);
+void nytp_processes_fill(struct nytp *n, struct nytp_file *all);
 
 /*
  * The durations of the calls of each sub. While a file is read, each return adds a few bytes to the
  * log of its sub; percentiles and histograms are computed from the logs on request. A call of
- * that name took `ticks`: 0 or -ENOMEM.
+ * that name took `ticks`.
  */
-int nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks);
+void nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks);
 
 /* Call at the end of each file, also one that could not be read. */
 void nytp_logs_end(struct nytp *n, const struct nytp_file *f);
@@ -592,14 +590,10 @@ void nytp_logs_settle(struct nytp *n);
 /* Frees the logs of all files. */
 void nytp_logs_done(struct nytp *n);
 
-/* By function of the finished tree; all are unknown if there were too many calls. */
-struct nytp_times {
-	struct pm_call_times *by_function;
-};
-
-/* A build in `a`. */
-void nytp_times_build(struct pm_arena *a, struct nytp_times *ret, const struct nytp *n,
-	const struct nytp_model *m);
+/* By function of the finished tree; all are unknown if there were too many calls. A build in `a`.
+ */
+struct pm_call_times *nytp_times_build(
+	struct pm_arena *a, const struct nytp *n, const struct nytp_model *m);
 
 struct nytp_sources {
 	struct pm_source *list;
@@ -611,12 +605,6 @@ struct nytp_sources {
 void nytp_sources_build(struct pm_arena *a, struct nytp_sources *s, const struct nytp *n);
 
 /* ---- an opened source ---- */
-
-struct nytp_facts {
-	struct pm_fact *list;
-	size_t n;
-	double start, end; /* of the measurement, epoch seconds; NaN = not known */
-};
 
 /* A file of the source, in its state when it was opened. */
 struct nytp_input {
@@ -642,7 +630,7 @@ struct nytp_opened {
 
 	/* Filled with native. */
 	struct nytp_threads threads;
-	struct nytp_facts facts;
+	struct pm_fact *facts; /* of parts */
 
 	struct pm_part model, times, sources;
 	struct pm_damages damages;
@@ -656,7 +644,7 @@ static inline struct nytp_opened *nytp_opened_of(const struct pm_profile *p)
 }
 
 /* Reads all files; it is nytp.fill of an opened source. */
-int nytp_scan(struct nytp *n, struct pm_error *err);
+int nytp_scan(void *native, struct pm_error *err);
 
 /* Seconds since the epoch as ns; doubles are accurate to a microsecond. */
 uint64_t nytp_ns_of(double seconds);

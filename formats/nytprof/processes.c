@@ -5,7 +5,6 @@
  */
 #include "formats/nytprof/nytprof.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@ struct member {
 
 struct finding {
 	struct nytp *n;
+	struct pm_arena *scratch;
 	struct member *members;
 	uint32_t n_members;
 	struct pm_map by_pid;
@@ -48,45 +48,31 @@ static void unite(struct finding *g, uint32_t a, uint32_t b)
 
 /* ---- processes ---- */
 
-static int add_file(struct finding *g, const struct nytp_file *f)
+static void gather(struct finding *g)
 {
 	bool fresh;
-	for (size_t i = 0; i < f->n_processes; i++) {
-		const struct nytp_process *p = &f->processes[i];
-		if (!pm_map_put(&g->by_pid, p->pid, g->n_members, &fresh))
-			return -ENOMEM;
-		if (fresh) {
-			g->members[g->n_members] = (struct member){
-				.f = f, .pid = p->pid, .ppid = p->ppid, .start = p->start};
-			g->members[g->n_members].above = g->n_members;
-			g->n_members++;
-		}
-	}
-	return 0;
-}
-
-static int gather(struct finding *g)
-{
 	size_t n = 0;
-	int r = 0;
 	for (size_t i = 0; i < g->n->n_files; i++)
 		n += g->n->files[i].n_processes;
-	g->members = calloc(n + 1, sizeof(*g->members));
-	if (!g->members)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n->n_files && r == 0; i++)
-		r = add_file(g, &g->n->files[i]);
-	return r;
+	g->members = pm_arena_array(g->scratch, n, sizeof(*g->members));
+	for (size_t i = 0; i < g->n->n_files; i++) {
+		const struct nytp_file *f = &g->n->files[i];
+		for (size_t k = 0; k < f->n_processes; k++) {
+			const struct nytp_process *p = &f->processes[k];
+			uint32_t member = g->n_members;
+			pm_map_put(&g->by_pid, p->pid, member, &fresh);
+			g->n_members += fresh;
+			if (fresh)
+				g->members[member] = (struct member){.f = f,
+					.pid = p->pid,
+					.ppid = p->ppid,
+					.start = p->start,
+					.above = member};
+		}
+	}
 }
 
 /* ---- related processes ---- */
-
-static void tell_file(struct finding *g, const struct member *m, const struct member *parent)
-{
-	struct nytp_file *f = &g->n->files[m->f - g->n->files];
-	if (f->processes[0].pid == m->pid)
-		f->parent = parent->f;
-}
 
 /*
  * A parent began before its child. A process that began later has the number of one that left no
@@ -99,8 +85,10 @@ static void unite_families(struct finding *g)
 		if (!parent || *parent == i || head_of(g, *parent) == head_of(g, i) ||
 			g->members[*parent].start > g->members[i].start)
 			continue;
+		struct nytp_file *f = &g->n->files[g->members[i].f - g->n->files];
+		if (f->processes[0].pid == g->members[i].pid)
+			f->parent = g->members[*parent].f;
 		g->members[i].has_parent = true;
-		tell_file(g, &g->members[i], &g->members[*parent]);
 		unite(g, *parent, i);
 	}
 }
@@ -127,21 +115,17 @@ static int by_parent(const void *a, const void *b, void *members)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int unite_siblings(struct finding *g)
+static void unite_siblings(struct finding *g)
 {
-	uint32_t n = 0, *roots = malloc(((size_t)g->n_members + 1) * sizeof(*roots));
-	if (!roots)
-		return -ENOMEM;
+	uint32_t n = 0, *roots = pm_arena_array(g->scratch, g->n_members, sizeof(*roots));
 	for (uint32_t i = 0; i < g->n_members; i++)
 		if (!g->members[i].has_parent)
 			roots[n++] = i;
-	int r = pm_sort_with(roots, n, sizeof(*roots), by_parent, g->members);
-	for (uint32_t i = 1; r == 0 && i < n; i++)
+	pm_build_check(g->scratch, pm_sort_with(roots, n, sizeof(*roots), by_parent, g->members));
+	for (uint32_t i = 1; i < n; i++)
 		if (same_start(g, &g->members[roots[i - 1]], &g->members[roots[i]]) &&
 			head_of(g, roots[i - 1]) != head_of(g, roots[i]))
 			unite(g, roots[i - 1], roots[i]);
-	free(roots);
-	return r;
 }
 
 /* ---- the runs ---- */
@@ -155,26 +139,22 @@ static int by_start(const void *a, const void *b, void *members)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int number_runs(struct finding *g)
+static void number_runs(struct finding *g)
 {
-	uint32_t n = 0, *heads = malloc(((size_t)g->n_members + 1) * sizeof(*heads));
-	if (!heads)
-		return -ENOMEM;
+	uint32_t n = 0, *heads = pm_arena_array(g->scratch, g->n_members, sizeof(*heads));
 	for (uint32_t i = 0; i < g->n_members; i++)
 		if (g->members[i].above == i)
 			heads[n++] = i;
-	int r = pm_sort_with(heads, n, sizeof(*heads), by_start, g->members);
-	for (uint32_t i = 0; r == 0 && i < n; i++)
+	pm_build_check(g->scratch, pm_sort_with(heads, n, sizeof(*heads), by_start, g->members));
+	for (uint32_t i = 0; i < n; i++)
 		g->members[heads[i]].run = i + 1;
 	g->n->n_runs = n ? n : 1;
-	free(heads);
-	for (size_t i = 0; r == 0 && i < g->n->n_files; i++)
+	for (size_t i = 0; i < g->n->n_files; i++)
 		for (size_t k = 0; k < g->n->files[i].n_threads; k++) {
 			struct nytp_thread *t = &g->n->files[i].threads[k];
 			const uint32_t *m = pm_map_find(&g->by_pid, t->pid);
 			t->run = m ? g->members[head_of(g, *m)].run : 1;
 		}
-	return r;
 }
 
 /* ---- damage ---- */
@@ -216,23 +196,21 @@ static void tell_run(const struct finding *g, uint32_t head)
 			"%s: its own calls are missing", parent);
 }
 
-int nytp_runs_find(struct nytp *n)
+void nytp_runs_find(struct nytp *n)
 {
-	struct finding g = {.n = n};
-	int r = n->n_files > 1 ? gather(&g) : 0;
+	struct pm_arena *scratch = pm_arena_scratch(&n->arena);
+	struct finding g = {.n = n, .scratch = scratch, .by_pid.arena = scratch};
 	n->n_runs = 1;
-	if (r == 0 && n->n_files > 1) {
+	if (n->n_files > 1) {
+		gather(&g);
 		unite_families(&g);
-		r = unite_siblings(&g);
-		if (r == 0)
-			r = number_runs(&g);
-		for (uint32_t i = 0; i < g.n_members && r == 0; i++)
+		unite_siblings(&g);
+		number_runs(&g);
+		for (uint32_t i = 0; i < g.n_members; i++)
 			if (g.members[i].above == i)
 				tell_run(&g, i);
 	}
-	free(g.members);
-	pm_map_done(&g.by_pid);
-	return r;
+	pm_arena_done(scratch);
 }
 
 /* ==== threads ==== */
@@ -275,23 +253,21 @@ static void add_threads(struct nytp_threads *t, const struct nytp *n, const stru
 	}
 }
 
-int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
+void nytp_threads_build(struct pm_arena *a, struct nytp_threads *t, const struct nytp *n)
 {
 	bool fresh;
 	uint32_t count = 0;
+	*t = (struct nytp_threads){.by_pid.arena = a};
 	for (size_t i = 0; i < n->n_files; i++)
 		for (size_t k = 0; k < n->files[i].n_threads; k++) {
-			if (!pm_map_put(&t->by_pid, n->files[i].threads[k].pid, count, &fresh))
-				return -ENOMEM;
+			pm_map_put(&t->by_pid, n->files[i].threads[k].pid, count, &fresh);
 			count += fresh;
 		}
-	t->threads = calloc((size_t)count + 1, sizeof(*t->threads));
-	t->identities = calloc((size_t)count + 1, KEYS_OF_RUNS * sizeof(*t->identities));
-	t->statements = calloc((size_t)count + 1, sizeof(*t->statements));
-	t->statements_ns = calloc((size_t)count + 1, sizeof(*t->statements_ns));
-	t->files = calloc((size_t)count + 1, sizeof(*t->files));
-	if (!t->threads || !t->identities || !t->statements || !t->statements_ns || !t->files)
-		return -ENOMEM;
+	t->threads = pm_arena_array(a, count, sizeof(*t->threads));
+	t->identities = pm_arena_array(a, count, KEYS_OF_RUNS * sizeof(*t->identities));
+	t->statements = pm_arena_array(a, count, sizeof(*t->statements));
+	t->statements_ns = pm_arena_array(a, count, sizeof(*t->statements_ns));
+	t->files = pm_arena_array(a, count, sizeof(*t->files));
 	for (size_t i = 0; i < n->n_files; i++)
 		add_threads(t, n, &n->files[i]);
 	t->list = (struct pm_threads){.n = count,
@@ -299,20 +275,9 @@ int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
 		.n_keys = n->n_runs > 1 ? KEYS_OF_RUNS : KEYS_ALONE,
 		.keys = n->n_runs > 1 ? keys_of_runs : keys,
 		.has_files = n->n_files > 1};
-	return 0;
 }
 
 uint32_t nytp_thread_of(const struct nytp_threads *t, uint32_t pid)
 {
 	return *pm_map_find(&t->by_pid, pid);
-}
-
-void nytp_threads_done(struct nytp_threads *t)
-{
-	free(t->threads);
-	free(t->identities);
-	free(t->statements);
-	free(t->statements_ns);
-	free(t->files);
-	pm_map_done(&t->by_pid);
 }

@@ -247,17 +247,14 @@ int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nyt
 	return 0;
 }
 
-int nytp_processes_fill(struct nytp *n, struct nytp_file *all)
+void nytp_processes_fill(struct nytp *n, struct nytp_file *all)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < n->n_files; i++)
 		count += n->files[i].n_processes;
 	struct nytp_process *list = pm_arena_array(&n->arena, count, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
 	*all = (struct nytp_file){.processes = list};
 	for (size_t i = 0; i < n->n_files; i++)
 		for (size_t k = 0; k < n->files[i].n_processes; k++)
 			list[all->n_processes++] = n->files[i].processes[k];
-	return 0;
 }

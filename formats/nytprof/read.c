@@ -302,63 +302,65 @@ static void settle_order(struct nytp_stream *s, struct nytp_record *p)
 	p->f[0] = swapped;
 }
 
-static int add_record(struct nytp_adding *a, struct nytp_stream *s, struct nytp_record *record,
-	struct pm_error *err)
-{
-	if (record->tag == NYTP_PID_START && a->f->n_processes == 0)
-		settle_order(s, record);
-	int r = nytp_add(a, record);
-	if (r == 0 && record->tag == NYTP_ATTRIBUTE)
-		r = check_nv_size(a, err);
-	return r;
-}
-
 /* A source beyond the limits is presented up to there; without memory it is refused. */
-static bool is_full(const struct nytp_adding *a)
-{
-	return a->n->rows >= NYTP_LIMIT_ROWS || a->n->names.n >= NYTP_LIMIT_ROWS ||
-		a->n->arena.total > NYTP_LIMIT_NAMES || a->f->n_processes >= NYTP_LIMIT_PROCESSES ||
-		a->f->n_threads >= NYTP_LIMIT_PROCESSES;
-}
-
 static void report_break(const struct nytp_adding *a, int r, const struct nytp_stream *s,
 	const struct nytp_break *why)
 {
 	uint64_t done = s->in ? nytp_stream_done(s) : 0;
 	if (r == -EINVAL)
 		pm_damage_add(&a->n->damage, a->f->name, why->offset, why->bytes, "%s", why->what);
-	if (pm_is_passing(r))
+	if (r == NYTP_FULL)
 		pm_damage_add(&a->n->damage, a->f->name, done, s->file.len - done,
 			"the limit of rows has been reached: the rest is not presented");
 }
 
-static int read_records(
+struct reading_records {
+	struct nytp_adding *a;
+	struct nytp_stream s;
+	struct nytp_break why;
+	struct pm_error *err;
+};
+
+static void add_records(void *context)
+{
+	struct reading_records *x = context;
+	struct nytp_adding *a = x->a;
+	struct nytp_record record;
+	uint64_t n = 0;
+	int r;
+	while ((r = nytp_stream_next(&x->s, &record, &x->why)) > 0) {
+		if (record.tag == NYTP_PID_START && a->f->n_processes == 0)
+			settle_order(&x->s, &record);
+		nytp_add(a, &record);
+		if (record.tag == NYTP_ATTRIBUTE)
+			pm_build_check(a->f->arena, check_nv_size(a, x->err));
+		if (++n % PROGRESS_RECORDS == 0)
+			nytp_progress(a->n, nytp_stream_done(&x->s));
+	}
+	pm_build_check(a->f->arena, r);
+}
+
+/* The stream is open, so this is an attempt of its own. */
+static void read_records(
 	struct nytp_adding *a, struct pm_bytes bytes, size_t at, struct pm_error *err)
 {
-	struct nytp_stream s;
-	struct nytp_record record;
-	struct nytp_break why;
-	uint64_t n = 0;
-	int r = nytp_stream_open(&s, bytes, at);
-	while (r >= 0 && (r = nytp_stream_next(&s, &record, &why)) > 0) {
-		r = add_record(a, &s, &record, err);
-		if (r >= 0 && ++n % PROGRESS_RECORDS == 0)
-			r = nytp_progress(a->n, nytp_stream_done(&s));
-	}
-	bool refused = r == -ENOTSUP || (pm_is_passing(r) && !is_full(a));
+	struct reading_records x = {.a = a, .err = err};
+	int r = nytp_stream_open(&x.s, bytes, at);
+	if (r == 0)
+		r = pm_build(a->f->arena, add_records, &x);
+	bool refused = r == -ENOTSUP || pm_is_passing(r);
 	if (!refused)
-		report_break(a, r, &s, &why);
-	nytp_stream_close(&s);
-	return refused ? r : 0;
+		report_break(a, r, &x.s, &x.why);
+	nytp_stream_close(&x.s);
+	pm_build_check(a->f->arena, refused ? r : 0);
 }
 
 /* ---- header lines ---- */
 
-static int read_header(
+static void read_header(
 	struct nytp_adding *a, struct pm_bytes bytes, size_t at, size_t end, struct pm_error *err)
 {
-	int r = 0;
-	while (r == 0 && at < end) {
+	while (at < end) {
 		uint8_t tag = bytes.p[at];
 		const uint8_t *feed = memchr(bytes.p + at, '\n', end - at);
 		size_t next = feed ? (size_t)(feed - bytes.p) + 1 : end;
@@ -367,37 +369,13 @@ static int read_header(
 			pm_damage_add(&a->n->damage, a->f->name, at, next - at,
 				"the stream ends within a record");
 		else if (tag == NYTP_ATTRIBUTE || tag == NYTP_OPTION)
-			r = nytp_add_attribute(a, tag == NYTP_OPTION, line);
+			nytp_add_attribute(a, tag == NYTP_OPTION, line);
 		else if (tag != NYTP_COMMENT && tag != '\n')
 			pm_damage_add(&a->n->damage, a->f->name, at, next - at,
 				"an unknown line of the header; it may be part of the value before it");
 		at = next;
 	}
-	return r < 0 ? r : check_nv_size(a, err);
-}
-
-static enum nytp_layout layout_of(const struct nytp_dialect *d, enum nytp_layout records)
-{
-	switch (d->body) {
-	case NYTP_BODY_CHUNKS: return NYTP_LAYOUT_CHUNKS;
-	case NYTP_BODY_TOKENS: return NYTP_LAYOUT_TOKENS;
-	case NYTP_BODY_RECORDS:
-	case NYTP_BODY_UNKNOWN: break;
-	}
-	return records;
-}
-
-static int read_body(struct nytp_adding *a, struct pm_bytes bytes, size_t at,
-	const struct nytp_dialect *d, struct pm_error *err)
-{
-	bool chunks = d->body == NYTP_BODY_CHUNKS;
-	int r = read_header(a, bytes, at, d->body_at, err);
-	if (r == 0 && d->has_process)
-		r = nytp_add_process(a, d->pid, d->ppid, d->start);
-	if (r < 0)
-		return r;
-	return chunks ? nytp_chunks_read(a, bytes, d->rest_at)
-		      : read_records(a, bytes, d->rest_at, err);
+	pm_build_check(a->f->arena, check_nv_size(a, err));
 }
 
 /* ---- what is missing ---- */
@@ -410,26 +388,22 @@ static uint64_t count_returns(const struct nytp_file *f)
 	return n;
 }
 
-static bool is_chunks(const struct nytp_file *f)
-{
-	return f->layout == NYTP_LAYOUT_CHUNKS;
-}
-
 /* Subs, callers and source text are only written when a program ends. */
 static void report_unfinished(const struct nytp_adding *a)
 {
 	const struct nytp_file *f = a->f;
 	uint64_t returns = count_returns(f);
+	bool chunks = f->layout == NYTP_LAYOUT_CHUNKS;
 	size_t open = 0, first = 0;
 	for (size_t i = f->n_processes; i-- > 0;)
 		if (isnan(f->processes[i].end)) {
 			open++;
 			first = i;
 		}
-	if (f->n_processes == 0 && !is_chunks(f))
+	if (f->n_processes == 0 && !chunks)
 		pm_damage_add(&a->n->damage, f->name, PM_NO_OFFSET, PM_NO_OFFSET,
 			"no process is recorded");
-	if (open == 0 || is_chunks(f))
+	if (open == 0 || chunks)
 		return;
 	const char *lost = "only the end of the stream is missing";
 	if (f->n_sites == 0)
@@ -494,8 +468,10 @@ static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
 	if (r == 0 && ret->body == NYTP_BODY_UNKNOWN)
 		return pm_error_set(err, -EINVAL, f->name, ret->body_at,
 			"the data after the header is neither NYTProf records nor Pynytprof chunks");
-	if (r == 0)
-		f->layout = layout_of(ret, f->layout);
+	if (r == 0 && ret->body == NYTP_BODY_CHUNKS)
+		f->layout = NYTP_LAYOUT_CHUNKS;
+	if (r == 0 && ret->body == NYTP_BODY_TOKENS)
+		f->layout = NYTP_LAYOUT_TOKENS;
 	return r;
 }
 
@@ -509,44 +485,71 @@ static bool has_blocks(const struct nytp_file *f, const struct nytp *n)
 	return f->layout == NYTP_LAYOUT_4 || f->layout == NYTP_LAYOUT_5;
 }
 
+/* A file that is read, or its head. */
+struct reading_file {
+	struct nytp_adding a;
+	struct pm_bytes bytes;
+	struct nytp_dialect dialect;
+	size_t at; /* of the header, behind the first line */
+	struct pm_error *err;
+};
+
+static int read_in_build(struct reading_file *x, void (*read)(void *reading))
+{
+	int r = begin(x->a.f, x->bytes, &x->at, &x->dialect, x->err);
+	if (r == 0)
+		r = pm_build(&x->a.n->arena, read, x);
+	return r == NYTP_FULL ? PM_NO_MEMORY : r;
+}
+
+static void read_head(void *reading)
+{
+	struct reading_file *x = reading;
+	nytp_file_begin(x->a.n, x->a.f);
+	read_header(&x->a, x->bytes, x->at, x->dialect.body_at, x->err);
+}
+
 int nytp_head_read(
 	struct pm_bytes bytes, const char *name, struct nytp_head *ret, struct pm_error *err)
 {
 	struct nytp n;
 	struct nytp_file f = {.name = name};
-	struct nytp_adding a = {.n = &n, .f = &f};
-	struct nytp_dialect dialect;
-	size_t at;
+	struct reading_file x = {.a = {.n = &n, .f = &f}, .bytes = bytes, .err = err};
 	nytp_init(&n);
-	int r = begin(&f, bytes, &at, &dialect, err);
-	if (r == 0)
-		r = read_header(&a, bytes, at, dialect.body_at, err);
+	int r = read_in_build(&x, read_head);
 	if (r == 0)
 		*ret = (struct nytp_head){.layout = f.layout,
 			.start = nytp_number(nytp_attribute(&n, &f, "basetime")),
-			.blocks = dialect.body_at < bytes.len && has_blocks(&f, &n)};
-	nytp_file_done(&f);
+			.blocks = x.dialect.body_at < bytes.len && has_blocks(&f, &n)};
 	nytp_done(&n);
 	return r < 0 ? pm_error_set(err, r, name, PM_NO_OFFSET, "no memory for its header") : 0;
 }
 
+static void read_all(void *reading)
+{
+	struct reading_file *x = reading;
+	const struct nytp_dialect *d = &x->dialect;
+	read_head(x);
+	if (d->has_process)
+		nytp_add_process(&x->a, d->pid, d->ppid, d->start);
+	if (d->body == NYTP_BODY_CHUNKS)
+		nytp_chunks_read(&x->a, x->bytes, d->rest_at);
+	else
+		read_records(&x->a, x->bytes, d->rest_at, x->err);
+	nytp_add_end(&x->a);
+}
+
 int nytp_file_read(struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, struct pm_error *err)
 {
-	struct nytp_adding a = {.n = n, .f = f};
-	struct nytp_dialect dialect;
-	size_t at;
-	int r = begin(f, bytes, &at, &dialect, err);
-	if (r == 0)
-		r = read_body(&a, bytes, at, &dialect, err);
-	if (r == 0)
-		r = nytp_add_end(&a);
+	struct reading_file x = {.a = {.n = n, .f = f}, .bytes = bytes, .err = err};
+	int r = read_in_build(&x, read_all);
 	nytp_logs_end(n, f);
 	if (r < 0)
 		return pm_error_set(err, r, f->name, PM_NO_OFFSET, "no memory for its tables");
 	n->returns += count_returns(f);
-	settle_ticks(&a);
-	report_times(&a);
-	report_unfinished(&a);
-	report_limits(&a);
+	settle_ticks(&x.a);
+	report_times(&x.a);
+	report_unfinished(&x.a);
+	report_limits(&x.a);
 	return 0;
 }

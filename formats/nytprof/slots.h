@@ -6,6 +6,7 @@
 #define PROFMOUNT_FORMATS_NYTPROF_SLOTS_H
 
 #include "formats/common/map.h"
+#include "formats/nytprof/calls.h"
 
 struct nytp_line {
 	uint32_t fid, line;
@@ -22,21 +23,27 @@ struct nytp_cells {
 	size_t n;
 };
 
-/* Zeroed = empty. */
 struct nytp_slots {
 	struct nytp_cells *files; /* by fid */
 	size_t n_files, n_cells, n_used;
 	struct pm_map far; /* place → row, for lines without a cell */
 	struct nytp_line *far_rows;
 	size_t n_far, far_room;
+	struct pm_arena *arena;
 };
 
+/* Empty ones in a build of `a` (arena.h), as is what follows. */
+static inline struct nytp_slots nytp_slots_in(struct pm_arena *a)
+{
+	return (struct nytp_slots){.far.arena = a, .arena = a};
+}
+
 /* Slow path of nytp_slots_add, if there is no used cell. */
-int nytp_slots_add_new(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
+void nytp_slots_add_new(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
 	int64_t ticks, size_t *rows);
 
-/* Adds to a line. A new line increments *rows; -ENOMEM, also if it is at NYTP_LIMIT_ROWS. */
-static inline int nytp_slots_add(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
+/* Adds to a line. A new line increments *rows, or fails with NYTP_FULL at NYTP_LIMIT_ROWS. */
+static inline void nytp_slots_add(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
 	int64_t ticks, size_t *rows)
 {
 	if (fid < s->n_files && line < s->files[fid].n) {
@@ -44,15 +51,13 @@ static inline int nytp_slots_add(struct nytp_slots *s, uint32_t fid, uint32_t li
 		if (cell->count & 1) {
 			cell->count += 2 * count;
 			cell->ticks += ticks;
-			return 0;
+			return;
 		}
 	}
-	return nytp_slots_add_new(s, fid, line, count, ticks, rows);
+	nytp_slots_add_new(s, fid, line, count, ticks, rows);
 }
 
-/* All lines by file and line, to be freed by the caller. `s` is empty afterwards. -ENOMEM. */
-int nytp_slots_take(struct nytp_slots *s, struct nytp_line **ret, size_t *ret_n);
-
-void nytp_slots_done(struct nytp_slots *s);
+/* All lines by file and line, in `a`. */
+struct nytp_line *nytp_slots_take(const struct nytp_slots *s, struct pm_arena *a, size_t *ret_n);
 
 #endif

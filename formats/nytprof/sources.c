@@ -105,25 +105,16 @@ static void add_eval(struct naming *g, const struct nytp_file *f, const struct n
 	pm_text_done(&label);
 }
 
-/* The fid, its parent, and so on, while they are evals; `*ret_n` of them. */
-static void find_parents(const struct nytp_file *f, uint32_t fid,
-	const struct nytp_fid *chain[static NYTP_LIMIT_EVALS], size_t *ret_n)
-{
-	size_t n = 0;
-	const uint32_t *i = pm_map_find(&f->by_fid, fid);
-	while (i && n < NYTP_LIMIT_EVALS) {
-		const struct nytp_fid *row = &f->fids[*i];
-		chain[n++] = row;
-		i = row->eval_fid ? pm_map_find(&f->by_fid, row->eval_fid) : NULL;
-	}
-	*ret_n = n;
-}
-
+/* The fid, its parent, and so on, while they are evals: the outermost first. */
 static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid)
 {
 	const struct nytp_fid *chain[NYTP_LIMIT_EVALS];
-	size_t n;
-	find_parents(f, fid, chain, &n);
+	size_t n = 0;
+	const uint32_t *i = pm_map_find(&f->by_fid, fid);
+	while (i && n < NYTP_LIMIT_EVALS) {
+		const struct nytp_fid *row = chain[n++] = &f->fids[*i];
+		i = row->eval_fid ? pm_map_find(&f->by_fid, row->eval_fid) : NULL;
+	}
 	if (n == 0) {
 		pm_text_printf(&g->path, "fid %u", fid);
 		return;
@@ -199,13 +190,6 @@ static void settle_path(struct naming *g)
 
 /* ---- the list ---- */
 
-/* The name in tables; a text of a joined eval has none, as costs are not its own. */
-static struct pm_bytes file_of(const struct naming *g, const struct nytp_file *f, uint32_t fid)
-{
-	const uint32_t *row = pm_map_find(&f->by_fid, fid);
-	return row && f->fids[*row].texts > 1 ? pm_bytes_of("") : nytp_fid_shown(g->n, f, fid);
-}
-
 static void add_text(struct naming *g, struct nytp_text text)
 {
 	bool fresh;
@@ -218,12 +202,15 @@ static void add_text(struct naming *g, struct nytp_text text)
 	if (!fresh && same_text(&s->texts[first], &text))
 		return;
 	settle_path(g);
+	const uint32_t *row = pm_map_find(&text.f->by_fid, fid);
+	/* A text of a joined eval has no name in tables, as costs are not its own. */
+	bool joined = row && text.f->fids[*row].texts > 1;
 	pm_list_grow(g->arena, &s->list, s->n, &s->room, sizeof(*s->list));
 	pm_list_grow(g->arena, &s->texts, s->n, &s->texts_room, sizeof(*s->texts));
 	s->texts[s->n] = text;
 	s->list[s->n] = (struct pm_source){
 		.path = pm_arena_printf(g->arena, "%.*s", (int)g->path.len, g->path.p),
-		.file = file_of(g, text.f, fid),
+		.file = joined ? pm_bytes_of("") : nytp_fid_shown(g->n, text.f, fid),
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = s, .a = s->n}}};
 	s->n++;
 }

@@ -35,17 +35,21 @@ static void use_tables(struct nytp *n)
 
 struct built {
 	struct pm_arena arena;
-	const struct nytp *n;
+	struct nytp *n;
 	struct nytp_threads threads;
 	struct nytp_model model;
 	struct nytp_sources sources;
 };
 
+static void name_evals(void *native)
+{
+	nytp_evals_name(native);
+}
+
 static void build(void *context)
 {
 	struct built *b = context;
-	if (nytp_threads_build(&b->threads, b->n) < 0)
-		abort();
+	nytp_threads_build(&b->arena, &b->threads, b->n);
 	nytp_model_build(&b->arena, &b->model, b->n, &b->threads, NULL);
 	nytp_sources_build(&b->arena, &b->sources, b->n);
 }
@@ -86,21 +90,18 @@ static void use_all(struct nytp *n)
 	use_tables(n);
 	use_model(&b);
 	use_sources(&b.sources);
-	nytp_threads_done(&b.threads);
 	pm_arena_done(&b.arena);
 }
 
 bool nytpw_exercise(struct pm_bytes file)
 {
 	struct nytp n;
+	struct nytp_file f = {.name = "file"};
 	nytp_init(&n);
-	n.files = calloc(1, sizeof(*n.files));
-	if (!n.files)
-		abort();
+	n.files = &f;
 	n.n_files = 1;
-	n.files[0].name = "file";
-	bool good = nytp_file_read(&n, &n.files[0], file, NULL) == 0;
-	if (good && nytp_evals_name(&n) < 0)
+	bool good = nytp_file_read(&n, &f, file, NULL) == 0;
+	if (good && pm_build(&n.arena, name_evals, &n) < 0)
 		abort();
 	if (good)
 		use_all(&n);

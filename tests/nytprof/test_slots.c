@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include <errno.h>
-
 #include "formats/nytprof/limits.h"
 
 enum { MOST = 2000 };
@@ -36,18 +34,15 @@ static int by_place(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static void expect_taken(struct nytp_slots *s, struct simple *want)
+static void expect_taken(const struct nytp_slots *s, struct simple *want)
 {
-	struct nytp_line *rows;
 	size_t n;
-	assert_int_equal(nytp_slots_take(s, &rows, &n), 0);
+	const struct nytp_line *rows = nytp_slots_take(s, s->arena, &n);
 	assert_int_equal(n, want->n);
 	qsort(want->rows, want->n, sizeof(*want->rows), by_place);
 	for (size_t i = 0; i < n; i++)
 		assert_memory_equal(&rows[i], &want->rows[i], sizeof(rows[i]));
-	free(rows);
-	assert_null(s->files);
-	assert_null(s->far_rows);
+	pm_arena_done(s->arena);
 }
 
 static uint32_t seed = 7;
@@ -63,14 +58,15 @@ static void test_lines_near_and_far_are_added_up(void **state)
 	static const uint32_t far[] = {0, 65535, 65536, 1 << 20, (1 << 20) - 1, UINT32_MAX};
 	static struct simple want;
 	for (uint32_t round = 0; round < 20; round++) {
-		struct nytp_slots s = {.files = NULL};
+		struct pm_arena arena = {.total = 0};
+		struct nytp_slots s = nytp_slots_in(&arena);
 		size_t rows = 5;
 		want.n = 0;
 		for (int i = 0; i < 3000; i++) {
 			uint32_t fid = roll(50) ? roll(1 + round) : far[roll(6)];
 			uint32_t line = roll(50) ? roll(40) : far[roll(6)];
 			int64_t count = (int64_t)roll(4) - 1, ticks = (int64_t)roll(9) - 4;
-			assert_int_equal(nytp_slots_add(&s, fid, line, count, ticks, &rows), 0);
+			nytp_slots_add(&s, fid, line, count, ticks, &rows);
 			simple_add(&want, fid, line, count, ticks);
 		}
 		assert_true(rows >= 5 + want.n);
@@ -82,7 +78,8 @@ static void test_lines_near_and_far_are_added_up(void **state)
 static void test_a_line_that_gets_its_cell_late_is_one_row(void **state)
 {
 	static struct simple want;
-	struct nytp_slots s = {.files = NULL};
+	struct pm_arena arena = {.total = 0};
+	struct nytp_slots s = nytp_slots_in(&arena);
 	size_t rows = 0;
 	want.n = 0;
 	for (int round = 0; round < 3; round++)
@@ -96,16 +93,34 @@ static void test_a_line_that_gets_its_cell_late_is_one_row(void **state)
 	expect_taken(&s, &want);
 }
 
+struct adding {
+	struct nytp_slots slots;
+	uint32_t fid, line;
+	size_t rows;
+};
+
+static void add(void *adding)
+{
+	struct adding *a = adding;
+	nytp_slots_add(&a->slots, a->fid, a->line, 1, 1, &a->rows);
+}
+
 static void test_no_line_is_added_beyond_the_limit(void **state)
 {
-	struct nytp_slots s = {.files = NULL};
-	size_t rows = NYTP_LIMIT_ROWS - 2;
-	assert_int_equal(nytp_slots_add(&s, 1, 1, 1, 1, &rows), 0);
-	assert_int_equal(nytp_slots_add(&s, UINT32_MAX, 1, 1, 1, &rows), 0);
-	assert_int_equal(nytp_slots_add(&s, 1, 2, 1, 1, &rows), -ENOMEM);
-	assert_int_equal(nytp_slots_add(&s, UINT32_MAX, 2, 1, 1, &rows), -ENOMEM);
-	assert_int_equal(nytp_slots_add(&s, 1, 1, 1, 1, &rows), 0);
-	nytp_slots_done(&s);
+	static const struct {
+		uint32_t fid, line;
+		int want;
+	} lines[] = {{1, 1, 0}, {UINT32_MAX, 1, 0}, {1, 2, NYTP_FULL}, {UINT32_MAX, 2, NYTP_FULL},
+		{1, 1, 0}};
+	struct pm_arena arena = {.total = 0};
+	struct adding a = {.slots = nytp_slots_in(&arena), .rows = NYTP_LIMIT_ROWS - 2};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		a.fid = lines[i].fid;
+		a.line = lines[i].line;
+		assert_int_equal(pm_build(&arena, add, &a), lines[i].want);
+	}
+	assert_int_equal(a.rows, NYTP_LIMIT_ROWS);
+	pm_arena_done(&arena);
 }
 
 int main(void)
