@@ -95,18 +95,23 @@ class Tables:
     @functools.lru_cache(maxsize=None)
     def wholes(self, column, base=""):
         """What the whole may be: own costs over the functions, what is at the top of the tree, all values, what threads add
-        up to (code outside of functions is in no function); with idle time in windows, or without it."""
+        up to (code outside of functions is in no function); with the time of windows in which nothing runs."""
         stem = re.sub("_(incl|excl)$", "", column)
         if not os.path.exists(os.path.join(self.folder, base, "categories.csv")):
             return [0]  # of several runs
         functions, contexts = self.rows(base + "functions.csv"), self.rows(base + "contexts.csv")
         total = lambda rows, c: sum(float(r[c]) for r in rows if r.get(c))  # noqa: E731
         found = [total(rows, name) for rows, name in ((functions, stem + "_excl"), ([r for r in contexts if r["depth"] == "0"], stem + "_incl"), (functions, stem), (contexts, stem))]
-        idle = total([r for r in self.rows(base + "categories.csv") if r["category"] == "idle"], stem + "_excl")
         if os.path.exists(os.path.join(self.folder, base, "threads.csv")):
             found.append(total(self.rows(base + "threads.csv"), column))
         found = [v for v in found if v]
-        return found[:1] + found[-1:] + [found[0] - idle] if found else [0]
+        return found[:1] + found[-1:] if found else [0]
+
+    @functools.lru_cache(maxsize=None)
+    def idle(self, column, of):
+        """What of a whole is the time in which nothing runs, by contexts.csv, or profile.csv of a thread: shares are of the rest."""
+        own = re.sub("_incl$", "_excl", column)
+        return sum(float(r[own]) for r in self.rows(of) if r["context_id"] == "0" and r.get(own)) if os.path.exists(os.path.join(self.folder, of)) else 0
 
 
 def close(shown, value, unit, slack):
@@ -131,11 +136,12 @@ def violations(shown, folder):
         check(text, claim, lambda v, column, base, path, text=text: close(text, v, tables.unit(column), NEGLIGIBLE * max(map(abs, tables.wholes(column, base))) if re.match(r"^0( |$)", text) else 0))
     for text, claim, whole in shown["shares"]:
         def judge(v, column, base, path, text=text, whole=whole):
-            right = list(tables.wholes(column, base))
+            idle = 0 if path == base + "threads.csv" else tables.idle(column, base + "contexts.csv")
+            right = [w - idle for w in tables.wholes(column, base)]
             for thread in tables.rows(base + "threads.csv") if path.endswith("/functions.csv") else []:
                 main = re.sub("_excl$", "_incl", column) if re.sub("_excl$", "_incl", column) in thread else column
                 if path == f"{base}{thread['path']}/functions.csv":
-                    right.append(float(thread[main] or 0))
+                    right.append(float(thread[main] or 0) - tables.idle(main, f"{base}{thread['path']}/profile.csv"))
             if not any(abs(whole - r) <= 1e-9 * abs(r) for r in right):
                 return False
             percent = 100 * v / whole

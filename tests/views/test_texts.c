@@ -257,6 +257,86 @@ static void test_the_time_between_runs_is_not_idle(void **state)
 	}
 }
 
+/*
+ * A thread as a window has it: of 100 ns, nothing runs in 60, and `<omp idle>`, which is of
+ * category idle, too, is work of the processor.
+ */
+static struct fake *fake_partly_idle(struct pm_tree **ret_whole)
+{
+	static const double ns[] = {60, 30, 10};
+	const double weight[] = {30, 10, 0};
+	const bool kept[] = {true, true, false};
+	struct fake *f = fake_new();
+	struct pm_frame frame = {.kind = PM_KIND_PLACEHOLDER,
+		.function = PM_NONE,
+		.is_idle = true,
+		.name = fake_text(f, "<omp idle>")};
+	const struct pm_tree *tree;
+	uint32_t *from;
+	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "time", "ns");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_context(f, 2, 0, &frame);
+	frame.is_nothing = true;
+	frame.name = fake_text(f, "<no activity>");
+	fake_context(f, 3, 0, &frame);
+	for (uint32_t t = 0; t < 2; t++) {
+		fake_thread(f, t, 0);
+		for (uint32_t context = 0; context < 3; context++)
+			for (uint32_t metric = 1; metric <= 2; metric++)
+				fake_value(f, t, context, metric, ns[context]);
+	}
+	assert_int_equal(pm_profile_tree(&f->profile, &tree, NULL), 0);
+	*ret_whole = f->tree;
+	const struct pm_tree_extra nothing = {tree->frame[pm_tree_find(tree, 3)], 60};
+	assert_int_equal(pm_tree_prune(tree, weight, kept, &nothing, &f->tree, &from, NULL), 0);
+	f->parts.tree.it = f->tree;
+	free(from);
+	return f;
+}
+
+static void test_shares_are_of_the_time_in_which_something_runs(void **state)
+{
+	static const char functions[] = "Functions by time_ns_excl (total %s)\n"
+					"  share           own     inclusive  function\n"
+					"  75.0%%         %s         %s  main\n"
+					"  25.0%%         %s         %s  <omp idle>\n";
+	struct pm_tree *whole;
+	struct fake *f = fake_partly_idle(&whole);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char expected[400];
+	assert_view(m, ROOT, "categories.csv", 0,
+		"contexts|time_ns_excl|time_ns_incl|share|category\n"
+		"2|140|140|0.25|idle\n"
+		"1|60|60|0.75|\n");
+	assert_view(m, ROOT, "threads-by-category.csv", 0,
+		"thread_id|rank|thread|time_ns_excl|time_ns_incl|share|category|path\n"
+		"10|0|0|70|70|0.25|idle|threads/rank=0/thread=0\n"
+		"10|0|0|30|30|0.75||threads/rank=0/thread=0\n"
+		"11|1|0|70|70|0.25|idle|threads/rank=1/thread=0\n"
+		"11|1|0|30|30|0.75||threads/rank=1/thread=0\n");
+	char *text = view_text(m, ROOT, "functions.txt", 0);
+	snprintf(
+		expected, sizeof(expected), functions, "80 ns", "60 ns", "60 ns", "20 ns", "20 ns");
+	assert_string_equal(text, expected);
+	free(text);
+	text = view_text(m, PMFS_PLACE_THREAD, "functions.txt", 1);
+	snprintf(
+		expected, sizeof(expected), functions, "40 ns", "30 ns", "30 ns", "10 ns", "10 ns");
+	assert_string_equal(text, expected);
+	free(text);
+	text = view_text(m, ROOT, "summary.txt", 0);
+	assert_non_null(strstr(text, "\nkinds    idle 25.0%, program 75.0%\n"));
+	free(text);
+	text = view_text(m, ROOT, "summary.json", 0);
+	assert_non_null(
+		strstr(text, "{\"share\":0.25,\"time_ns_excl\":140,\"category\":\"idle\"}"));
+	assert_null(strstr(text, "<no activity>"));
+	free(text);
+	views_done(m, f);
+	pm_tree_free(whole);
+}
+
 static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -634,6 +714,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
 		cmocka_unit_test(test_the_time_between_runs_is_not_idle),
+		cmocka_unit_test(test_shares_are_of_the_time_in_which_something_runs),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_shares_of_differences_are_of_amounts),
 		cmocka_unit_test(test_summary_of_nothing_says_so),

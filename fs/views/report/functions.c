@@ -13,7 +13,8 @@
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
 
-/* [row, name, module, file, line, category, colour, contexts, [cells], number of the file] */
+/* [row, name, module, file, line, category, colour, contexts, [cells], number of the file, nothing
+ * runs in it] */
 static void write_row(struct pmfs_report *r, const struct pmfs_functions *f,
 	const struct pmfs_colours *colours, uint32_t row)
 {
@@ -31,6 +32,7 @@ static void write_row(struct pmfs_report *r, const struct pmfs_functions *f,
 	pm_json_u64(&r->json, pmfs_function_count(f, row));
 	pmfs_report_cells(r, f->cells + (size_t)row * r->columns->n);
 	pm_json_u64(&r->json, function->file);
+	pm_json_bool(&r->json, pmfs_function_is_nothing(f, row));
 	pm_json_close(&r->json, ']');
 }
 

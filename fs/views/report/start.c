@@ -44,7 +44,9 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_totals *total
 		pm_json_key(&r->json, "group");
 		pm_json_u64(&r->json, c->group);
 		pm_json_key(&r->json, "whole");
-		pm_json_f64(&r->json, totals->of[i]);
+		pm_json_f64(&r->json, totals->of[i] - totals->idle[i]);
+		pm_json_key(&r->json, "idle");
+		pm_json_f64(&r->json, totals->idle[i]);
 		pm_json_key(&r->json, "picture");
 		pm_json_bool(&r->json, pmfs_column_is_first(c));
 		pm_json_key(&r->json, "contexts");

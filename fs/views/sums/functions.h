@@ -51,6 +51,13 @@ static inline uint32_t pmfs_function_count(const struct pmfs_functions *f, uint3
 	return f->first[row + 1] - f->first[row];
 }
 
+/* Nothing runs in it: it is no function of the program, and costs time in windows alone. */
+static inline bool pmfs_function_is_nothing(const struct pmfs_functions *f, uint32_t row)
+{
+	return pmfs_function_count(f, row) > 0 &&
+		pm_tree_frame(f->tree, f->contexts[f->first[row]])->is_nothing;
+}
+
 /* A cell of the row. */
 static inline pm_number pmfs_function_cell(
 	const struct pmfs_functions *f, uint32_t row, uint32_t column)

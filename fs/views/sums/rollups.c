@@ -229,24 +229,28 @@ static double inclusive_at_top(struct pm_arena *a, struct pmfs_model *m, const s
 static void find_whole(struct pm_arena *a, struct pmfs_model *m, const struct pm_tree *tree,
 	struct pmfs_category_sums *s, struct pm_error *err)
 {
-	uint32_t own = s->columns->first_excl, nothing = pm_tree_find(tree, 0);
+	uint32_t own = s->columns->first_excl;
+	const struct pmfs_totals *totals;
 	pm_number *cells = pmfs_cells_new(a, s->columns->n);
 	for (uint32_t i = 0; own != PM_NONE && i < PMFS_N_CATEGORIES; i++)
 		if (!isnan(s->cells[i * s->columns->n + own]))
 			s->whole += s->cells[i * s->columns->n + own];
 	if (!(s->whole != 0))
 		s->whole = inclusive_at_top(a, m, tree, s->columns, cells, err);
-	if (s->columns->n > 0 && s->columns->columns[0].decreases) {
-		const struct pmfs_totals *totals;
-		pm_build_check(a, pmfs_totals(m, &totals, err));
+	pm_build_check(a, pmfs_totals(m, &totals, err));
+	if (totals->of_amounts)
 		s->whole = totals->busy;
-	}
-	s->busy = s->whole;
-	if (nothing == PM_NONE || own == PM_NONE)
-		return;
-	pm_build_check(a, pmfs_run_cells(m, nothing, true, cells, err));
-	if (!isnan(cells[own]))
-		s->busy -= cells[own];
+	s->idle = own == PM_NONE ? 0 : totals->idle[own];
+	s->busy = s->whole - s->idle;
+}
+
+double pmfs_category_share(enum pmfs_category category, double cost, double idle, double busy)
+{
+	if (category == PMFS_IDLE && idle > 0)
+		cost = cost > idle ? cost - idle : NAN;
+	else if (isnan(cost))
+		cost = 0;
+	return busy != 0 ? cost / busy : NAN;
 }
 
 /* ---- adding up ---- */

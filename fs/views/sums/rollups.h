@@ -36,13 +36,20 @@ struct pmfs_category_sums {
 	uint32_t order[PMFS_N_CATEGORIES];
 	uint64_t contexts[PMFS_N_CATEGORIES];
 	double whole;
-	double busy; /* of it, what shares are of: in windows, idle time is a cost, but has none */
+	double idle;      /* of it, what context 0 costs, which has no share */
+	double busy;      /* the rest, which shares are of */
 	pm_number *cells; /* columns->n per category */
 };
 
 /* Computed on the first call; owned by the model. */
 int pmfs_category_sums(
 	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err);
+
+/*
+ * The share of a category of what is busy: of `idle`, only what is not the time in which nothing
+ * runs (`<omp idle>`). NAN: none.
+ */
+double pmfs_category_share(enum pmfs_category category, double cost, double idle, double busy);
 
 /*
  * The total of the primary quantity: the sum of exclusive costs, or of top-level inclusive costs if

@@ -20,10 +20,10 @@ struct summing {
 	struct pm_error *err;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
-	pm_number *cells; /* of a context */
-	uint32_t *column; /* column → the column with the total of its group */
-	bool *at_the_top; /* by column: inclusive costs at the top are summed */
-	pm_number *of;    /* of struct pmfs_totals, as is what follows */
+	pm_number *cells;     /* of a context */
+	uint32_t *column;     /* column → the column with the total of its group */
+	bool *at_the_top;     /* by column: inclusive costs at the top are summed */
+	pm_number *of, *idle; /* of struct pmfs_totals, as is what follows */
 	bool *in_contexts;
 };
 
@@ -99,7 +99,7 @@ static void add_stored(struct summing *s)
 static void find_idle(struct summing *s, struct pmfs_totals *ret)
 {
 	uint32_t own = s->columns->first_excl != PM_NONE ? s->columns->first_excl : 0;
-	uint32_t nothing = pm_tree_find(s->tree, 0), column;
+	uint32_t nothing = pm_tree_find(s->tree, 0);
 	if (s->columns->n == 0)
 		return;
 	ret->of_amounts = s->columns->columns[0].decreases;
@@ -113,9 +113,9 @@ static void find_idle(struct summing *s, struct pmfs_totals *ret)
 	if (nothing == PM_NONE)
 		return;
 	read_cells(s, nothing, true);
-	column = s->column[0];
-	ret->idle = isfinite(s->cells[column]) ? s->cells[column] : 0;
-	ret->busy -= ret->idle;
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		s->idle[i] = isfinite(s->cells[s->column[i]]) ? s->cells[s->column[i]] : 0;
+	ret->busy -= s->idle[0];
 }
 
 static void build_totals(struct pm_arena *a, void *m, void *p, struct pm_error *err)
@@ -126,13 +126,15 @@ static void build_totals(struct pm_arena *a, void *m, void *p, struct pm_error *
 	pm_build_check(a, pmfs_model_tree(m, &s.tree, err));
 	size_t n = s.columns->n + (size_t)1;
 	s.of = pm_arena_array(a, n, sizeof(*s.of));
+	s.idle = pm_arena_array(a, n, sizeof(*s.idle));
 	s.in_contexts = pm_arena_array(a, n, sizeof(*s.in_contexts));
 	s.cells = pm_arena_array(s.scratch, n, sizeof(*s.cells));
 	s.column = pm_arena_array(s.scratch, n, sizeof(*s.column));
 	s.at_the_top = pm_arena_array(s.scratch, n, sizeof(*s.at_the_top));
 	sum_up(&s);
 	add_stored(&s);
-	*ret = (struct pmfs_totals){.of = s.of, .in_contexts = s.in_contexts, .columns = s.columns};
+	*ret = (struct pmfs_totals){
+		.of = s.of, .idle = s.idle, .in_contexts = s.in_contexts, .columns = s.columns};
 	find_idle(&s, ret);
 	pm_arena_done(s.scratch);
 }

@@ -10,14 +10,14 @@
 
 struct pmfs_totals {
 	const pm_number *of;     /* by column: the total of its group; 0 if nothing has a cost */
+	const pm_number *idle;   /* by column: of it, what context 0 costs, in which nothing runs */
 	const bool *in_contexts; /* by column: contexts have costs of its group */
 	const struct pmfs_columns *columns;
 	/*
-	 * Of the primary quantity: the part in which nothing runs, which is a cost in windows, and
-	 * the rest. Shares, the hot path, and pictures are of what is busy; where some own costs
-	 * are negative, that is the sum of their amounts.
+	 * Of the primary quantity: all but what is idle. Shares, the hot path, and pictures are of
+	 * what is busy; where some own costs are negative, that is the sum of their amounts.
 	 */
-	double idle, busy;
+	double busy;
 	bool of_amounts;
 };
 

@@ -80,10 +80,9 @@ static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	uint32_t own = s->columns->first_excl;
 	*cells++ = pm_cell_u64(s->contexts[category]);
 	cells = pmfs_number_cells(s->columns, numbers, cells);
-	pm_set_empty(cells);
-	bool counts = s->busy == s->whole || category != PMFS_IDLE;
-	if (own != PM_NONE && s->busy != 0 && counts)
-		pm_set_f64(cells, isnan(numbers[own]) ? 0 : (double)numbers[own] / s->busy);
+	pm_set_f64(cells,
+		own == PM_NONE ? NAN
+			       : pmfs_category_share(category, numbers[own], s->idle, s->busy));
 	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
 	return 1;
 }
@@ -108,7 +107,6 @@ struct reading {
 	uint32_t thread; /* whose costs these are, or PM_NONE */
 	uint32_t n, order[PMFS_N_CATEGORIES];
 	double busy; /* what shares are of, as in categories.csv */
-	bool idles;
 };
 
 static void threads_done(struct pm_rows *rows)
@@ -139,7 +137,6 @@ static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
 	int r = pmfs_thread_categories_read(&t->costs, thread, &why);
 	t->n = 0;
 	t->busy = -t->costs.nothing;
-	t->idles = t->costs.nothing != 0;
 	if (r < 0)
 		return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 	uint32_t *order =
@@ -181,11 +178,10 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	*cells++ = pm_cell_u64(t->threads->threads[t->thread].id);
 	cells = pmfs_identity_cells(t->threads, t->thread, cells);
 	cells = pmfs_number_cells(c, numbers, cells);
-	pm_set_empty(cells);
-	if (c->first_excl != PM_NONE && t->busy != 0 && !(t->idles && category == PMFS_IDLE))
-		pm_set_f64(cells,
-			isnan(numbers[c->first_excl]) ? 0
-						      : (double)numbers[c->first_excl] / t->busy);
+	pm_set_f64(cells,
+		c->first_excl == PM_NONE ? NAN
+					 : pmfs_category_share(category, numbers[c->first_excl],
+						   t->costs.nothing, t->busy));
 	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
 	pm_set_text(&cells[2], pm_bytes_of(t->names->paths[t->thread]));
 	return 1;

@@ -201,13 +201,6 @@ static void add_row_name(struct pm_text *out, const struct picked *p, uint32_t i
 	pm_text_char(out, '\n');
 }
 
-/* Nothing runs in it: it is no function of the program, and costs time in windows alone. */
-static bool is_nothing(const struct pmfs_functions *f, uint32_t row)
-{
-	return f->first[row] < f->first[row + 1] &&
-		pm_tree_frame(f->tree, f->contexts[f->first[row]])->is_nothing;
-}
-
 /* `column`: ends where it costs nothing; PM_NONE: takes all rows. */
 static void pick(struct picked *p, const struct costly *c, uint32_t most, uint32_t column)
 {
@@ -219,7 +212,7 @@ static void pick(struct picked *p, const struct costly *c, uint32_t most, uint32
 			!(cells[column] > 0 && pmfs_is_cost(cells[column], c->whole)))
 			break; /* nor do the rows after it */
 		row = c->of ? c->of[row] : row;
-		if (is_nothing(c->f, row))
+		if (pmfs_function_is_nothing(c->f, row))
 			continue;
 		p->rows[p->n] = row;
 		p->cells[p->n] = cells;
@@ -247,10 +240,8 @@ static double costly_sum(const struct costly *c)
 	uint32_t column = pmfs_order_column(c->f->columns);
 	double sum = 0;
 	for (uint32_t row = 0; column != PM_NONE && row < c->n; row++) {
-		double value =
-			c->cells[(size_t)(c->order ? c->order[row] : row) * c->f->columns->n +
-				column];
-		if (!isnan(value))
+		double value = c->cells[(size_t)row * c->f->columns->n + column];
+		if (!isnan(value) && !pmfs_function_is_nothing(c->f, c->of ? c->of[row] : row))
 			sum += c->f->columns->columns[column].decreases ? fabs(value) : value;
 	}
 	return sum;
@@ -360,11 +351,7 @@ static uint32_t gpu_column(const struct pmfs_columns *c, enum pm_role role)
 static double gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals *totals)
 {
 	uint32_t column = gpu_column(f->columns, PM_ROLE_EXCLUSIVE);
-	double busy = column == PM_NONE ? 0 : totals->of[column];
-	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++)
-		if (is_nothing(f, row) && pmfs_function_cell(f, row, column) > 0)
-			busy -= pmfs_function_cell(f, row, column);
-	return busy;
+	return column == PM_NONE ? 0 : totals->of[column] - totals->idle[column];
 }
 
 /* Kernels by their own cost, the first ones. */
@@ -715,14 +702,14 @@ static int add_kinds(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	if (own == PM_NONE || !(s->busy > 0) || (s->n == 1 && s->order[0] == PMFS_PROGRAM))
 		return r;
 	for (uint32_t i = 0; i < s->n; i++) {
-		double value = s->cells[(size_t)s->order[i] * s->columns->n + own];
-		if (!(value / s->busy >= 0.0005) ||
-			(s->order[i] == PMFS_IDLE && s->busy != s->whole))
+		double share = pmfs_category_share(s->order[i],
+			s->cells[(size_t)s->order[i] * s->columns->n + own], s->idle, s->busy);
+		if (!(share >= 0.0005))
 			continue;
 		struct pm_bytes name = pmfs_category_name((enum pmfs_category)s->order[i]);
 		pm_text_str(out, shown++ ? ", " : "kinds    ");
 		pm_text_bytes(out, name.len ? name : pm_bytes_of("program"));
-		pm_text_printf(out, " %.1f%%", 100 * value / s->busy);
+		pm_text_printf(out, " %.1f%%", 100 * share);
 	}
 	if (shown)
 		pm_text_char(out, '\n');

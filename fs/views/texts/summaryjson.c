@@ -141,7 +141,8 @@ static int add_categories(struct sum *s, struct pm_error *err)
 		if (isnan(cost) || cost == 0)
 			continue;
 		pm_json_open(&s->j, '{');
-		add_share(s, cost);
+		add_number(s, "share",
+			round(pmfs_category_share(category, cost, c->idle, c->busy) * 1e4) / 1e4);
 		add_number(s, s->columns->columns[own].name, cost);
 		pm_json_key(&s->j, "category");
 		pm_json_text(&s->j,
@@ -162,10 +163,12 @@ static int add_functions(struct sum *s, struct pm_error *err)
 	if (r < 0 || own == PM_NONE)
 		return r;
 	open_part(s, "functions", "functions.csv");
-	for (uint32_t i = 0; i < f->n && i < s->rows; i++) {
+	for (uint32_t i = 0, shown = 0; i < f->n && shown < s->rows; i++) {
 		double cost = pmfs_function_cell(f, i, own);
-		if (isnan(cost) || !pmfs_is_cost(cost, s->totals->busy))
+		if (isnan(cost) || !pmfs_is_cost(cost, s->totals->busy) ||
+			pmfs_function_is_nothing(f, i))
 			continue;
+		shown++;
 		pm_json_open(&s->j, '{');
 		add_count(s, "function_id", pmfs_function_id(f, i));
 		add_share(s, cost);

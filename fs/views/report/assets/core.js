@@ -188,7 +188,7 @@ const views = []; /* {id, title, shown(), show(box)}, in the order of the files 
 
 let start; /* start.js of the directory at hand */
 const isRuns = () => start.format === "runs", isComparison = () => start.format === "comparison", isTree = () => !isRuns() && !isComparison();
-let groups = []; /* quantities: {label, unit, own, all, count, whole, picture}; the first is the primary one */
+let groups = []; /* quantities: {label, unit, own, all, count, whole, idle, picture}; the first is the primary one. Shares are of `whole`, in which something ran; `idle` is not in it */
 const state = {};
 
 /*
@@ -201,7 +201,7 @@ const base = () => part_of(encodeURIComponent);
 /* The same as a name in the mount. */
 const files = () => part_of(name => name);
 
-const NO_GROUP = { label: "", unit: "", own: -1, all: -1, count: -1, whole: 0, main: -1, picture: -1 };
+const NO_GROUP = { label: "", unit: "", own: -1, all: -1, count: -1, whole: 0, idle: 0, main: -1, picture: -1 };
 const group = () => groups[state.metric] || groups[0] || NO_GROUP;
 
 function readGroups() {
@@ -209,7 +209,7 @@ function readGroups() {
   start.columns.forEach((column, i) => {
     if (column.derived) return;
     let g = byNumber.get(column.group);
-    if (!g) byNumber.set(column.group, g = { label: column.metric, unit: column.unit, own: -1, all: -1, count: -1, whole: column.whole, picture: -1 });
+    if (!g) byNumber.set(column.group, g = { label: column.metric, unit: column.unit, own: -1, all: -1, count: -1, whole: column.whole, idle: column.idle, picture: -1 });
     if (column.role === "incl") g.all = i;
     else if (column.role === "excl") g.own = i;
     else g.count = i;

@@ -37,7 +37,7 @@ async function showMatches(box) {
   box.textContent = "Searching …";
   const found = sorted(await matching(test), { key: g.main }, true);
   const told = f => h("span", { class: "match" }, h("span", { class: "fn" }, swatch(f.colour), functionLink(f)), f.cells[g.main] === null ? "" : [number(amount(tidy(f.cells[g.main], g.whole), g.unit), functionCell(f, g.main)), " ",
-    h("span", { class: "soft", "data-share": functionCell(f, g.main), "data-whole": g.whole }, share(tidy(f.cells[g.main], g.whole), g.whole))]);
+    f.nothing ? "" : h("span", { class: "soft", "data-share": functionCell(f, g.main), "data-whole": g.whole }, share(tidy(f.cells[g.main], g.whole), g.whole))]);
   box.replaceChildren(...found.slice(0, 4).map(told), h("span", { class: "soft" }, found.length > 4 ? link({ view: "functions" }, `all ${count(found.length)} functions that match`) : found.length ? `${g.all >= 0 ? "with callees, " : ""}${OF()}` : "No function matches."));
 }
 

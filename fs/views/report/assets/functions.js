@@ -4,7 +4,7 @@ const CHUNK = 500, MOST_KEYS = 4095; /* numbers in names of data have 12 bits */
 const TOGETHER = 10; /* chunks, of which each is a while on its way */
 
 /* A row of functions.csv, with its number, which other data refers to. */
-const functionRow = row => ({ number: row[0], name: row[1], module: row[2], file: row[3], line: row[4], category: row[5], colour: row[6], contexts: row[7], cells: row[8], fileNumber: row[9] });
+const functionRow = row => ({ number: row[0], name: row[1], module: row[2], file: row[3], line: row[4], category: row[5], colour: row[6], contexts: row[7], cells: row[8], fileNumber: row[9], nothing: row[10] });
 const functionCell = (f, i) => f.cellOf ? f.cellOf(i) : `${files()}functions.csv|${f.number}|${start.columns[i].name}`;
 
 /* All functions of each directory, in the order of functions.csv, as far as they are there. */
@@ -77,7 +77,7 @@ function columnMenu(shown, up) {
     h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).sort((a, b) => a - b).join(",") || undefined }, true) }), " ", column.name))));
 }
 
-/* Of costs with their shares, of counts, of what is derived: `whole(i)` is what shares are of, `of` says it. */
+/* Of costs with their shares, of counts, of what is derived: `whole(i)` is what shares are of, `of` says it. Where nothing runs is no share of it. */
 function numberColumns(shown, { of, whole, cellOf, width }) {
   const main = start.columns[group().main], twins = c => shown.filter(i => start.columns[i].derived && start.columns[i].metric === c.metric).length > 1;
   const title = (c, i) => c.derived ? twins(c) ? c.name : c.metric : c.role === "count" ? countName(i) :
@@ -85,7 +85,7 @@ function numberColumns(shown, { of, whole, cellOf, width }) {
   return shown.map(i => {
     const c = start.columns[i], told = title(c, i), plain = c.derived || c.role === "count";
     return { title: told, key: i, number: true, sort: true, width: plain ? amountWidth(told) : width, hint: c.derived ? `${c.name}: ${c.derived}` : plain ? c.name : `${c.name}, ${of}`,
-      cell: row => (row.cells[i] ?? null) === null ? "" : plain ? number(amount(row.cells[i], unitIn(told, c.unit)), cellOf(row, i)) : cost(row.cells[i], c.unit, whole(i), cellOf(row, i)) };
+      cell: row => (row.cells[i] ?? null) === null ? "" : plain ? number(amount(row.cells[i], unitIn(told, c.unit)), cellOf(row, i)) : cost(row.cells[i], c.unit, row.nothing ? 0 : whole(i), cellOf(row, i)) };
   });
 }
 
@@ -153,7 +153,8 @@ views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
     if (start.functions) missing(0);
   } else if (ofThread) {
     Promise.all([threadFunctions(state.thread), ...groups.map(x => pm.load(`costs-0-${x.main}`))]).then(([found, ...costs]) => {
-      groups.forEach((x, i) => totals.set(start.columns[x.main].group, costs[i] && costs[i][state.thread]));
+      const idle = i => found.reduce((sum, f) => sum + (f.nothing ? f.cells[i] || 0 : 0), 0);
+      groups.forEach((x, i) => totals.set(start.columns[x.main].group, costs[i] && costs[i][state.thread] - idle(x.main)));
       if (!found.length) { list.box.replaceChildren(note("This thread has no values.")); return; }
       tell(kept(found), found.length, true);
     }).catch(error => failed(list.box, error));
@@ -185,8 +186,8 @@ async function showFunction(box, n) {
   if (!data) { box.replaceChildren(note("There is no such function.")); return; }
   const f = functionRow(data.row), named = namedIn(data);
   const derived = start.columns.map((c, i) => [c.name, c.derived && f.cells[i] !== null ? h("b", { title: c.derived }, number(amount(f.cells[i], c.unit), functionCell(f, i))) : null]);
-  const known = groups.filter(x => x.whole > 0 && [x.own, x.all, x.count].some(i => i >= 0 && f.cells[i] !== null)), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
-    h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
+  const known = groups.filter(x => x.whole + x.idle > 0 && [x.own, x.all, x.count].some(i => i >= 0 && f.cells[i] !== null)), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
+    f.nothing ? "" : h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
   const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(x.unit === x.label ? count(f.cells[x.count]) : amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
   const shares = ["50%", "90%", "99%"], cellOf = column => `${files()}functions.csv|${n}|${column}`;
   const calls = data.times && h("span", {}, shares.map((s, i) => [h("span", { class: "where" }, `${s} at most `), h("b", {}, number(amount(data.times[i], "ns"), cellOf(["p50_ns", "p90_ns", "p99_ns"][i]))), ", "]).flat(), "longest ", h("b", {}, number(amount(data.times[3], "ns"), cellOf("max_ns"))));

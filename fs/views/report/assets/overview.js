@@ -1,6 +1,6 @@
 /* ---- overview: where the cost is, at a glance ---- */
 
-/* Rows of categories.csv. Idle is no work: it has no share. */
+/* Rows of categories.csv. Time in which nothing runs is no work: it has no share. */
 function categoryBar() {
   const g = group(), i = g.first, card = h("section", { class: "card", hidden: true });
   pm.load("categories").then(rows => showCategories(card, rows, g, i), error => { card.hidden = false; failed(card, error); });
@@ -10,14 +10,14 @@ function categoryBar() {
 function showCategories(card, rows, g, i) {
   const found = rows.map(([name, contexts, cells], row) => ({ name: name || "program", colour: colourOfKind(name), value: cells[i], cell: `${files()}categories.csv|${row}|${start.columns[i].name}` })).filter(c => c.value > 0).sort((a, b) => b.value - a.value);
   if (!found.length) return;
-  const shareOf = c => c.name === "idle" && state.win ? "" : share(c.value, g.whole);
+  const work = c => c.name === "idle" ? c.value - g.idle : c.value, shareOf = c => work(c) > 0 ? share(work(c), g.whole) : "";
   card.hidden = false;
   card.append(h("h2", {}, `Kinds of work: ${g.label}`),
     h("div", { class: "stack", role: "img", "aria-label": found.map(c => `${c.name} ${shareOf(c)}`).join(", ") },
-      found.map(c => h("span", { style: { width: Math.min(100, 100 * c.value / g.whole) + "%", background: start.palette[c.colour] }, title: `${c.name} ${shareOf(c)}` }))),
+      found.map(c => h("span", { style: { width: Math.min(100, 100 * work(c) / g.whole) + "%", background: start.palette[c.colour] }, title: `${c.name} ${shareOf(c)}` }))),
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "kind"), h("th", { scope: "col", class: "number" }, start.columns[i].role === "excl" ? "own" : g.label), h("th", { scope: "col", class: "number" }, OF()))),
       h("tbody", {}, found.map(c => h("tr", {}, h("td", {}, swatch(c.colour), c.name),
-        h("td", { class: "number" }, number(amount(c.value, g.unit), c.cell)), h("td", { class: "number" }, shareOf(c) ? h("span", { "data-share": c.cell, "data-whole": g.whole }, shareOf(c)) : ""))))));
+        h("td", { class: "number" }, number(amount(c.value, g.unit), c.cell)), h("td", { class: "number" }, shareOf(c) ? h("span", work(c) === c.value ? { "data-share": c.cell, "data-whole": g.whole } : {}, shareOf(c)) : ""))))));
 }
 
 /* What shares are of. */
@@ -43,7 +43,7 @@ function topFunctions() {
   const title = of.role === "excl" ? `Functions by own ${g.label}, ${OF()}` : `Functions by ${g.label}, ${OF()}`;
   const card = h("section", { class: "card wide" }, h("h2", {}, title), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, "All functions")));
   pm.load(`functions-0-${i + 1}`).then(rows => {
-    const found = rows.slice(0, Math.max(20, Math.floor((innerHeight - 260) / 24))).map(functionRow).filter(f => f.cells[i] > 0), placed = found.some(f => f.file || f.module);
+    const found = rows.slice(0, Math.max(20, Math.floor((innerHeight - 260) / 24))).map(functionRow).filter(f => f.cells[i] > 0 && !f.nothing), placed = found.some(f => f.file || f.module);
     body.replaceChildren(...found.map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[i], g.unit, g.whole, functionCell(f, i))),
       h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), placed ? h("td", { class: "soft where", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))) : null)));
   }, error => failed(card, error));
@@ -93,7 +93,7 @@ function tableCard(path, title, words, after, row, many_) {
 }
 
 function profileCard() {
-  const wholes = groups.filter(g => g.whole > 0), of = g => [g.label, h("span", { "data-total": start.columns[g.first].name, "data-whole": g.whole }, amount(g.whole, g.unit === g.label ? "" : g.unit))];
+  const wholes = groups.filter(g => g.whole + g.idle > 0), of = g => [g.label, h("span", { "data-total": start.columns[g.first].name, "data-whole": g.whole + g.idle }, amount(g.whole + g.idle, g.unit === g.label ? "" : g.unit))];
   const counted = (n, table) => n ? h("span", { "data-rows": files() + table }, count(n)) : "";
   return h("section", { class: "card" }, h("h2", {}, state.win || start.window ? "This time" : "Profile"),
     facts([["format", h("span", { class: "where" }, `${start.format} (${start.layout})`)], ["duration", start.duration_ns === null ? "" : h("span", { "data-duration": start.duration_ns }, amount(start.duration_ns, "ns"))],

@@ -34,7 +34,7 @@ views.push({ id: "threads", title: "Threads", shown: () => start.threads > 1, sh
     const test = matcher(), rows = threads.filter(t => !test || test.test(t.path)).sort((a, b) => (b.cost ?? -1) - (a.cost ?? -1));
     const list = longTable({ rows, label: "Threads", chosen: t => t.number === state.thread, onrow: open, columns: [
       { title: "thread", width: Math.min(60, 4 + Math.max(0, ...rows.slice(0, 2000).map(t => t.path.length))) + "ch", cell: t => link({ view: "functions", thread: t.number }, pathOf(t.path)) },
-      { title: g.label, hint: `${name}, ${OF()}`, number: true, cell: t => cost(t.cost, g.unit, g.whole, t.cell, most) },
+      { title: g.label, hint: `${name}, ${OF()}`, number: true, cell: t => cost(t.cost, g.unit, g.whole + g.idle, t.cell, most) },
       { title: "samples", number: true, width: "8em", cell: t => t.samples ? number(count(t.samples), `${files()}threads.csv|${t.number}|samples`) : "" },
       { title: "timeline", width: "8em", cell: t => start.trace && t.samples ? link({ view: "timeline", thread: t.number }, "over time") : "" }] });
     area.append(list.box);

@@ -3,7 +3,7 @@
 /* A node has what is below it in pages: `more` says that there is another one. */
 const treeNode = (facts, depth) => ({ ...facts, depth, below: [], pages: 0, open: false });
 
-const contextNode = (row, depth) => treeNode({ ctx: row[0], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], fn: row[10], colour: row[11], fileNumber: row[12], more: row[8],
+const contextNode = (row, depth) => treeNode({ ctx: row[0], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], fn: row[10], colour: row[11], fileNumber: row[12], more: row[8], nothing: row[1] === 0,
   cellOf: i => `${files()}contexts.csv|${row[0]}|${start.columns[i].name}` }, depth);
 
 /* What a node gets below it comes in the order of its pages, however often it is asked for while one is on its way. */
@@ -24,7 +24,7 @@ async function nextContexts(node) {
  * Bottom up: a node is a path of functions, with the own cost of all contexts whose path ends so. `ctx` is one of them,
  * `level` how many callers the path has. `sumOf` says which contexts: functions from the innermost on.
  */
-const pathNode = (f, ctx, level, cells, above, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, fileNumber: f && f.fileNumber, colour: f && f.colour,
+const pathNode = (f, ctx, level, cells, above, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, fileNumber: f && f.fileNumber, colour: f && f.colour, nothing: f && f.nothing,
   ctx, level, cells, more: !!f && f.contexts > 0 && !(level > 0 && start.contexts_are === "edges"), path: [...above, f ? f.name : null],
   cellOf(i) { return this.path.length === 1 ? functionCell(f, i) : `${files()}contexts.csv|up=${JSON.stringify(this.path)}|${start.columns[i].name}`; } }, depth);
 
