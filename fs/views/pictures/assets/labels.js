@@ -24,7 +24,7 @@ function bare(name) {
     for (let i = text.length - 1, depth = 0; i >= 0; i--) {
       if (")}]".includes(text[i]) || (text[i] === ">" && text[i - 1] !== "-")) depth++;
       else if ("({[<".includes(text[i]) && depth > 0) depth--;
-      else if (text[i] === " " && depth === 0) return i + 1;
+      else if (text[i] === " " && depth === 0 && !text.startsWith(") const::", i - 1)) return i + 1; /* what is within a function is named behind it */
     }
     return 0;
   };
