@@ -346,5 +346,8 @@ int pprof_tags_show(struct pprof *p)
 	pm_rec_note(p->r, "labels.csv", "Costs by label of samples: a row for each key and value.");
 	pm_rec_note(
 		p->r, "labels/", "labels/KEY/VALUE/: the profile of the samples with that label.");
+	pm_rec_recipe(p->r,
+		"What does the work for each label cost? (Its profile is in labels/KEY/VALUE/.)",
+		"head -n 6 labels.csv");
 	return 0;
 }

@@ -138,6 +138,10 @@ static void test_a_label_is_a_profile_of_its_samples(void **state)
 	assert_int_equal(n, 4);
 	assert_string_equal(c[1].path, "labels/sql");
 	assert_int_equal(c[1].n, 1);
+	assert_int_equal(profile->ops->recipes(profile, &scratch, NULL), 0);
+	pm_text_char(&scratch, '\0');
+	assert_non_null(strstr(scratch.p, "\n$ head -n 6 labels.csv\n"));
+	pm_text_clear(&scratch);
 	assert_true(pm_bytes_equal(
 		c[1].name(&c[1], 0, &scratch), pm_bytes_of("select * from t where a = 1, b = 2")));
 	struct pm_profile *whole = profile;
