@@ -257,6 +257,56 @@ static void test_the_time_between_runs_is_not_idle(void **state)
 	}
 }
 
+/* A name that another function has, too, but no place; and none at all. */
+static void test_names_without_a_place(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "twin", "/src/a.cc", 7));
+	const struct pm_frame nowhere = {
+		.kind = PM_KIND_FUNCTION, .function = PM_NONE, .name = fake_text(f, "twin")};
+	fake_context(f, 3, 1, &nowhere);
+	fake_value(f, 0, 1, 1, 40);
+	fake_value(f, 0, 2, 1, 10);
+	fake_value(f, 0, 2, 2, 10);
+	fake_value(f, 0, 3, 1, 30);
+	fake_value(f, 0, 3, 2, 30);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "summary.txt", 0);
+	if (!strstr(text, "  75.0%         30 ns  twin\n  25.0%         10 ns  twin  a.cc:7\n") ||
+		!strstr(text, " 100.0%         40 ns  (unknown)\n"))
+		fail_msg("%s", text);
+	free(text);
+	text = view_text(m, ROOT, "functions.txt", 0);
+	assert_null(strstr(text, " \n"));
+	free(text);
+	views_done(m, f);
+}
+
+/* Samples do not say how often. */
+static void test_recipes_ask_how_often_where_calls_are_counted(void **state)
+{
+	for (unsigned counted = 0; counted < 2; counted++) {
+		struct fake *f = fake_with_time();
+		if (counted)
+			fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
+		fake_thread(f, 0, 0);
+		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+		fake_value(f, 0, 1, 1, 40);
+		fake_value(f, 0, 1, 2, 40);
+		if (counted)
+			fake_value(f, 0, 1, 3, 2);
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		char *text = view_text(m, ROOT, "recipes.txt", 0);
+		assert_non_null(strstr(text,
+			counted ? "this function, how often, and at what cost?"
+				: "this function, and at what cost?"));
+		free(text);
+		views_done(m, f);
+	}
+}
+
 /*
  * A thread as a window has it: of 100 ns, nothing runs in 60, and `<omp idle>`, which is of
  * category idle, too, is work of the processor.
@@ -714,6 +764,8 @@ int main(void)
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
 		cmocka_unit_test(test_the_time_between_runs_is_not_idle),
+		cmocka_unit_test(test_names_without_a_place),
+		cmocka_unit_test(test_recipes_ask_how_often_where_calls_are_counted),
 		cmocka_unit_test(test_shares_are_of_the_time_in_which_something_runs),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_shares_of_differences_are_of_amounts),

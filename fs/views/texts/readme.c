@@ -117,7 +117,12 @@ static void add_callers(const struct recipes *c, const struct pmfs_calls *calls)
 		if (calls->callee_first[function] == calls->callee_first[function + 1] ||
 			!can_be_typed(name))
 			continue;
-		ask(c, "What calls this function, how often, and at what cost?");
+		bool counted =
+			calls->calls[calls->by_callee[calls->callee_first[function]]].calls !=
+			PMFS_UNCOUNTED;
+		ask(c,
+			counted ? "What calls this function, how often, and at what cost?"
+				: "What calls this function, and at what cost?");
 		pm_text_printf(c->out,
 			"$ awk -F'\\t' 'NR == 1 || $NF == \"%.*s\"' callers.tsv | head -n 6\n",
 			(int)name.len, (const char *)name.p);

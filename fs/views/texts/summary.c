@@ -21,6 +21,7 @@
 #include "fs/views/sums/imbalance.h"
 #include "fs/views/sums/lines.h"
 #include "fs/views/sums/rollups.h"
+#include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/sums/totals.h"
 #include "fs/views/texts/sections.h"
@@ -194,7 +195,8 @@ static void add_row_name(struct pm_text *out, const struct picked *p, uint32_t i
 	struct pm_bytes file = pmfs_base_name(p->f->tree->texts[function->file]);
 	struct pm_bytes module = pmfs_base_name(p->f->tree->texts[function->module]);
 	pmfs_add_told_apart(out, p->names, p->n, i, width - place - LINE_WIDTH);
-	pm_text_str(out, "  ");
+	if (file.len || module.len)
+		pm_text_str(out, "  ");
 	pmfs_add_cut(out, file.len ? file : module, place);
 	if (file.len && function->line)
 		pm_text_printf(out, ":%u", function->line);
@@ -806,7 +808,7 @@ static void join_steps(struct pm_text *out, const struct pm_tree *tree, const st
 		if (last < n && frame->kind == PM_KIND_LINE)
 			continue;
 		pm_text_clear(&scratch);
-		struct pm_bytes name = pmfs_frame_name(tree, frame, &scratch);
+		struct pm_bytes name = pmfs_stacks_name(tree, frame, &scratch);
 		bool ends = out->len == 0 || i == (last < n ? last : n - 1);
 		if (how == FIRST_STEPS_AND_LAST && !ends && out->len + name.len > width / 2) {
 			gap = true;
