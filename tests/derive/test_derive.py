@@ -5,6 +5,7 @@
 """
 import csv
 import io
+import json
 import math
 import os
 import shutil
@@ -151,6 +152,39 @@ class Derived(unittest.TestCase):
         self.assertEqual(len(rows), len(own))
         for row, one in zip(rows, own):
             self.assertEqual({k: row[k] for k in one}, one)
+
+    def test_pictures(self):
+        """What adds up has widths of its own; of what does not, boxes have colours."""
+        page = run(*options(IPC, "derive=both=papi_tot_ins/2 + papi_tot_cyc"), "--cat", SAMPLE, "export/flamegraph.html")
+        data = json.loads(page.split('<script id="data" type="application/json">')[1].split("</script>")[0])
+        path, parent = [0], [0]
+        for climbed in data["tree"][1::2]:
+            del path[len(path) - climbed:]
+            parent.append(path[-1])
+            path.append(len(parent) - 1)
+        of = {metric["column"]: metric for metric in data["metrics"]}
+
+        def own(column):
+            costs = []
+            for value in of[column]["values"]:
+                costs += [value] if value > 0 else [0] * -value
+            self.assertEqual(len(costs), len(parent))
+            return costs
+
+        def totals(column):
+            costs = own(column)
+            for i in range(len(parent) - 1, 0, -1):
+                costs[parent[i]] += costs[i]
+            return costs
+        self.assertEqual(own("both"), [i / 2 + c for i, c in zip(own("papi_tot_ins"), own("papi_tot_cyc"))])
+        ipc = of["ipc"]
+        self.assertTrue(data["metrics"][ipc["widths"]]["first"])
+        want = [quotient(i, c) for i, c in zip(totals("papi_tot_ins"), totals("papi_tot_cyc"))]
+        self.assertEqual([math.nan if value is None else value for value in ipc["shown"]], want)
+        for letter, value in zip(ipc["shades"], want):
+            red, blue = letter in "BCDEFGHIJKLMNOP", letter in "QRSTUVWXYZabcde"
+            self.assertEqual((red, blue), (value > want[0], value < want[0]), (letter, value, want[0]))
+        self.assertGreater(len(set(ipc["shades"])), 2)
 
     def test_recipes_name_columns(self):
         """That of the 99th percentile names its column by number."""

@@ -534,6 +534,38 @@ static uint32_t column_of_group(const struct pmfs_columns *c, uint32_t group, en
 	return PM_NONE;
 }
 
+/* Whether a formula is a sum of quantities with constant factors. */
+static bool is_sum(const struct making *k, const struct pm_op *ops, uint32_t n)
+{
+	enum { CONSTANT, SUM, OTHER };
+	uint8_t *stack = pm_arena_array(k->a, n, sizeof(*stack));
+	uint32_t top = 0, n_columns = k->c->n;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_op *op = &ops[i];
+		uint32_t sums = 0, others = 0;
+		top -= op->n;
+		const uint8_t *operands = &stack[top];
+		for (uint32_t j = 0; j < op->n; j++) {
+			sums += operands[j] == SUM;
+			others += operands[j] == OTHER;
+		}
+		bool sum = others == 0 && sums > 0;
+		if (op->kind == PM_OP_NAME)
+			sum = op->leaf < n_columns || k->derived[op->leaf - n_columns].is_sum;
+		else if (op->kind == PM_OP_MULTIPLY || op->kind == PM_OP_PRODUCT)
+			sum = sum && sums == 1;
+		else if (op->kind == PM_OP_DIVIDE)
+			sum = sum && sums == 1 && operands[0] == SUM;
+		else
+			sum = sum && sums == op->n &&
+				(op->kind == PM_OP_NEGATE || op->kind == PM_OP_ADD ||
+					op->kind == PM_OP_SUBTRACT || op->kind == PM_OP_SUM);
+		bool constant = others + sums == 0 && op->kind != PM_OP_NAME;
+		stack[top++] = sum ? SUM : constant ? CONSTANT : OTHER;
+	}
+	return stack[0] == SUM;
+}
+
 /*
  * Adds the column of a role, if all names have such a one. Leaves of formulas of the source are
  * groups, and have no names.
@@ -560,6 +592,7 @@ static void add_side(struct making *k, struct pm_bytes base, const char *text, s
 		.text = pm_bytes_of(text),
 		.unit = unit,
 		.role = role,
+		.is_sum = is_sum(k, ops, formula->n),
 		.formula = {formula->n, ops},
 	};
 }

@@ -78,6 +78,7 @@ struct pmfs_flame_page {
 	uint32_t n_metrics;
 	struct pm_bytes rest; /* rest of the page, after the data */
 	const uint8_t *shade; /* by node: of the next metric; NULL: colours are by name */
+	bool has_colours;     /* pmfs_flame_page_colours is called */
 };
 
 /*
@@ -89,6 +90,13 @@ void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_capti
 /* `self` by node; `column` names the metric in links to the page, which shows `first` at first. */
 void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_caption *caption,
 	const char *column, bool first, const double *self);
+
+/*
+ * A metric that does not add up: boxes have the widths of metric `widths`, counted from 0, and the
+ * shade of the difference to the whole. `value` by node; NaN: none.
+ */
+void pmfs_flame_page_colours(struct pmfs_flame_page *page, const struct pmfs_caption *caption,
+	const char *column, uint32_t widths, const double *value);
 
 int pmfs_flame_page_end(struct pmfs_flame_page *page, struct pm_error *err);
 

@@ -199,6 +199,109 @@ static int draw_metrics(
 	return 0;
 }
 
+/*
+ * Of a derived metric there is one picture: of its inclusive side, or of its only one. What adds up
+ * is drawn as other metrics are, out of own costs.
+ */
+static bool has_picture(const struct pmfs_columns *c, uint32_t derived)
+{
+	const struct pmfs_derived *d = &c->derived[derived], *next = d + 1;
+	return d->role == PM_ROLE_INCLUSIVE || derived + 1 == c->n_derived ||
+		strcmp(d->base, next->base) != 0;
+}
+
+/* The numbers of all boxes in the columns that derived ones are computed of; NULL: no such column.
+ */
+struct boxes {
+	uint32_t n;
+	pm_number *row, **own, **total; /* by column */
+};
+
+static int fill_boxes(
+	struct subject *s, struct pm_arena *a, struct boxes *ret, struct pm_error *err)
+{
+	const struct pmfs_columns *c = s->columns;
+	ret->row = pm_arena_array(a, c->n, sizeof(*ret->row));
+	ret->own = pm_arena_array(a, c->n, sizeof(*ret->own));
+	ret->total = pm_arena_array(a, c->n, sizeof(*ret->total));
+	if (!ret->row || !ret->own || !ret->total)
+		return pmfs_no_memory(err);
+	bool *used = pm_arena_array(a, c->n, sizeof(*used));
+	for (uint32_t d = 0; used && d < c->n_derived; d++)
+		for (uint32_t k = 0; has_picture(c, d) && k < c->derived[d].formula.n; k++) {
+			const struct pm_op *op = &c->derived[d].formula.ops[k];
+			if (op->kind == PM_OP_NAME && op->leaf < c->n)
+				used[op->leaf] = true;
+		}
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct pmfs_name_paths paths;
+		if (!used || !used[i])
+			continue;
+		int r = make_paths(s, i, &paths, err);
+		if (r < 0)
+			return r;
+		pm_number *own = pm_arena_array(a, paths.n, sizeof(*own));
+		pm_number *total = pm_arena_array(a, paths.n, sizeof(*total));
+		bool adds_up = c->columns[i].role == PM_ROLE_INCLUSIVE;
+		for (uint32_t k = paths.n; own && total && k-- > 0;) {
+			own[k] = paths.self[k];
+			total[k] += own[k];
+			if (adds_up && k > 0)
+				total[paths.parent[k]] += total[k];
+		}
+		ret->n = paths.n;
+		ret->own[i] = own;
+		ret->total[i] = total;
+		pmfs_name_paths_done(&paths);
+		if (!own || !total)
+			return pmfs_no_memory(err);
+	}
+	return 0;
+}
+
+static void draw_derived_of(struct subject *s, struct pmfs_flame_page *page, uint32_t derived,
+	uint32_t widths, const struct boxes *boxes, struct pm_cell *cells, double *value)
+{
+	const struct pmfs_columns *c = s->columns;
+	const struct pmfs_derived *d = &c->derived[derived];
+	pm_number **of = d->is_sum ? boxes->own : boxes->total;
+	for (uint32_t k = 0; k < boxes->n; k++) {
+		for (uint32_t i = 0; i < c->n; i++)
+			boxes->row[i] = of[i] ? of[i][k] : NAN;
+		pmfs_derived_cells(c, boxes->row, cells);
+		value[k] = (double)pmfs_cell_number(&cells[derived]);
+	}
+	s->caption.metric = pm_bytes_of(d->base);
+	s->caption.unit = d->unit;
+	if (d->is_sum)
+		pmfs_flame_page_metric(page, &s->caption, d->base, false, value);
+	else
+		pmfs_flame_page_colours(page, &s->caption, d->base, widths, value);
+}
+
+static int draw_derived(
+	struct subject *s, struct pmfs_flame_page *page, uint32_t chosen, struct pm_error *err)
+{
+	const struct pmfs_columns *c = s->columns;
+	struct pm_arena a = {.block = NULL};
+	struct boxes boxes = {.n = page->flame->n};
+	uint32_t widths = 0;
+	int r = fill_boxes(s, &a, &boxes, err);
+	struct pm_cell *cells = pm_arena_array(&a, c->n_derived, sizeof(*cells));
+	double *value = pm_arena_array(&a, boxes.n, sizeof(*value));
+	if (r == 0 && (!cells || !value))
+		r = pmfs_no_memory(err);
+	for (uint32_t i = 0; i < chosen; i++)
+		widths += pmfs_column_is_first(&c->columns[i]);
+	for (uint32_t d = 0; r == 0 && d < c->n_derived; d++) {
+		if (has_picture(c, d))
+			draw_derived_of(s, page, d, widths, &boxes, cells, value);
+		r = pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+	}
+	pm_arena_done(&a);
+	return r;
+}
+
 static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
 	struct pm_text *out, struct pm_error *err)
 {
@@ -206,9 +309,13 @@ static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t
 	int r = pmfs_flame_lay_out(flame, &layout, err);
 	if (r < 0)
 		return r;
-	struct pmfs_flame_page page = {.out = out, .flame = flame, .layout = &layout};
+	bool derives = column != PM_NONE && s->columns->n_derived > 0;
+	struct pmfs_flame_page page = {
+		.out = out, .flame = flame, .layout = &layout, .has_colours = derives};
 	pmfs_flame_page_begin(&page, &s->caption);
 	r = draw_metrics(s, &page, column, err);
+	if (r == 0 && derives)
+		r = draw_derived(s, &page, column, err);
 	int end = pmfs_flame_page_end(&page, err);
 	pmfs_flame_layout_done(&layout);
 	return r < 0 ? r : end;

@@ -2,7 +2,10 @@
  * flamegraph.html: the whole tree with every metric; the page (assets/page.html) draws it. Boxes
  * are in pre-order, siblings by name, as pairs `name, levels climbed since the previous box`. The
  * exclusive costs of a metric are in the same order, from box 0; -n means n boxes without a cost.
+ * A metric that does not add up has `shown`, a number of each box, and the widths of another one.
  */
+#include <math.h>
+
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
@@ -85,7 +88,7 @@ void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_capti
 	add_member(page, ",", "source", caption->source);
 	add_member(page, ",", "whole", caption->whole);
 	add_names(page, caption->colours);
-	if (page->flame->shade)
+	if (page->flame->shade || page->has_colours)
 		add_shades(page);
 	add_tree(page);
 	pm_text_str(page->out, ",\n\"metrics\":[");
@@ -99,15 +102,21 @@ static void add_gap(struct pm_text *out, uint32_t gap)
 	pm_text_char(out, ',');
 }
 
+static void begin_metric(
+	struct pmfs_flame_page *page, const struct pmfs_caption *caption, const char *column)
+{
+	add_member(page, page->n_metrics++ ? ",\n{" : "\n{", "name", caption->metric);
+	add_member(page, ",", "unit", caption->unit);
+	add_member(page, ",", "column", pm_bytes_of(column));
+}
+
 void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_caption *caption,
 	const char *column, bool first, const double *self)
 {
 	struct pmfs_flame costs = *page->flame;
 	uint32_t gap = 0;
 	costs.self = self;
-	add_member(page, page->n_metrics++ ? ",\n{" : "\n{", "name", caption->metric);
-	add_member(page, ",", "unit", caption->unit);
-	add_member(page, ",", "column", pm_bytes_of(column));
+	begin_metric(page, caption, column);
 	if (page->shade) {
 		pm_text_str(page->out, ",\"shades\":\"");
 		for (uint32_t i = 0; i < costs.n; i++)
@@ -127,6 +136,32 @@ void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_capt
 		pm_text_char(page->out, ',');
 	}
 	pm_text_i64(page->out, -(int64_t)gap);
+	pm_text_str(page->out, "]}");
+}
+
+void pmfs_flame_page_colours(struct pmfs_flame_page *page, const struct pmfs_caption *caption,
+	const char *column, uint32_t widths, const double *value)
+{
+	const uint32_t *order = page->layout->order;
+	double whole = value[order[0]];
+	begin_metric(page, caption, column);
+	pm_text_str(page->out, ",\"widths\":");
+	pm_text_u64(page->out, widths);
+	pm_text_str(page->out, ",\"shades\":\"");
+	for (uint32_t i = 0; i < page->flame->n; i++) {
+		/* Half and double are as far from it; signs are the farthest. */
+		double v = value[order[i]];
+		pm_text_char(page->out, letters[pmfs_shade_of(v - whole, fabs(v) + fabs(whole))]);
+	}
+	pm_text_str(page->out, "\",\"shown\":[");
+	for (uint32_t i = 0; i < page->flame->n; i++) {
+		double v = value[order[i]];
+		pm_text_str(page->out, i ? "," : "");
+		if (isfinite(v))
+			pm_text_f64(page->out, v);
+		else
+			pm_text_str(page->out, "null");
+	}
 	pm_text_str(page->out, "]}");
 }
 

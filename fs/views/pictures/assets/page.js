@@ -29,7 +29,7 @@ const rows = [];
   for (let i = 0; i < n; i++) rows[depth[i]][counts[depth[i]]++] = i;
 }
 const nameAt = i => i === 0 ? data.whole : data.names[nameOf[i]];
-/* In a comparison a box has the shade of its difference, else a name has one colour. */
+/* In a comparison a box has the shade of its difference, and of a ratio that of its distance from the whole's; else a name has one colour. */
 const colourAt = i => {
   const { shades } = data.metrics[state.metric] || {};
   if (i === 0) return "#e9e4dc";
@@ -38,9 +38,14 @@ const colourAt = i => {
 
 /* ---- costs of the chosen metric ---- */
 
+/* What does not add up is shown by colours, with the widths of another metric. */
+const sized = () => {
+  const metric = data.metrics[state.metric] || { values: [] };
+  return metric.shown ? data.metrics[metric.widths] : metric;
+};
 const own = new Float64Array(n), total = new Float64Array(n), start = new Float64Array(n);
 function measure() {
-  const { values } = data.metrics[state.metric] || { values: [] };
+  const { values } = sized();
   own.fill(0);
   let at = 0;
   for (const value of values) {
@@ -96,7 +101,16 @@ const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const digits = value => value >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : value.toPrecision(4);
 
 function amount(value) {
-  const { unit } = data.metrics[state.metric];
+  return quantity(value, sized().unit);
+}
+
+/* The number of a box whose colour shows it. */
+function shown(i) {
+  const { name, unit, shown } = data.metrics[state.metric];
+  return `${name} ${shown[i] === null ? "unknown" : quantity(shown[i], unit)}`;
+}
+
+function quantity(value, unit) {
   const steps = NS[unit] ? TIMES : /^(bytes?|B)$/.test(unit) ? BYTES : null;
   const large = value >= 100000 && value < 1e18 && LARGE.find(s => value >= 0.9995 * s[0]);
   if (!steps) return (large ? (value / large[0]).toPrecision(3) + " " + large[1] : digits(value)) + (unit ? " " + unit : "");
@@ -244,19 +258,23 @@ function showCrumbs() {
 }
 
 function facts(i) {
-  return `${amount(total[i])} · ${share(total[i], total[0])} of all`;
+  const colour = coloured() ? ` · ${shown(i)}` : "";
+  return `${amount(total[i])} · ${share(total[i], total[0])} of all${colour}`;
 }
+
+const coloured = () => data.metrics.length > 0 && Boolean(data.metrics[state.metric].shown);
 
 function showStatus() {
   const i = chosen >= 0 ? chosen : state.zoom;
   part("status").textContent = !(total[0] > 0) ? "" : i > 0 ? `${nameAt(i)} · ${facts(i)}`
-    : `${(n - 1).toLocaleString("en")} boxes · width is cost · siblings in alphabetical order`;
+    : `${(n - 1).toLocaleString("en")} boxes · width is ${coloured() ? sized().name : "cost"} · siblings in alphabetical order`;
 }
 
 function showAll() {
   const some = total[0] > 0;
   const metric = data.metrics[state.metric];
-  part("facts").textContent = [some ? amount(total[0]) + " in all" : "no values", data.of, data.source]
+  const legend = coloured() && `${shown(0)} in all: red boxes have more, blue ones less`;
+  part("facts").textContent = [some ? amount(total[0]) + " in all" : "no values", legend, data.of, data.source]
     .filter(Boolean).join(" · ");
   part("metric").value = state.metric;
   part("title").textContent = document.title = [data.title, metric && metric.name].filter(Boolean).join(" · ");
@@ -363,6 +381,7 @@ function showTip(event) {
     body.append(line("", "", share(total[i], total[state.zoom]) + " of what is shown"));
   const mine = own[i] > total[i] * 1e-9 ? own[i] : 0; /* not what rounding leaves of a difference */
   body.append(line("own", amount(mine), share(mine, total[0]) + " of all"));
+  if (coloured()) body.append(line("", shown(i), ""));
   tip.replaceChildren(name, table);
   tip.hidden = false;
   const { width: w, height: h } = tip.getBoundingClientRect();
