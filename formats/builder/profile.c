@@ -60,6 +60,7 @@ static void show(struct pm_rec_opened *o)
 	p->title = r->title;
 	p->kind_of_tree = r->contexts_are;
 	p->has_lines = r->has_lines;
+	p->has_files = r->has_files || r->has_lines;
 	p->has_modules = r->has_modules;
 	p->gpu_frames = r->gpu_frames;
 	p->has_cycles = r->n_circles > 0;

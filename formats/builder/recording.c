@@ -357,6 +357,7 @@ static uint32_t intern_function(
 	memset(&r->frames[i], 0xff, sizeof(r->frames[i])); /* PM_NONE */
 	pm_fingerprints_put(&r->functions, at, hash, i);
 	r->has_modules |= f->module != 0;
+	r->has_files |= f->file != 0;
 	return (uint32_t)r->n_functions++;
 }
 

@@ -147,7 +147,7 @@ struct pm_recording {
 	struct pm_bytes title;
 	const char *layout, *contexts_are;
 	uint64_t measured_ns, duration_ns;
-	bool has_lines, has_modules, gpu_frames;
+	bool has_lines, has_files, has_modules, gpu_frames;
 };
 
 /* A sealed recording: what the format interface shows. */

@@ -506,6 +506,7 @@ void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret)
 	ret->stores_values = true;
 	struct sym_place place = hpcrun_symbols_place(&o->folder);
 	ret->has_lines = !o->folder.no_symbols && sym_have_lines(&place);
+	ret->has_files = ret->has_lines;
 	for (uint32_t i = 0; i < o->folder.n; i++) {
 		const struct hpcrun_source *s = &o->folder.sources[i];
 		ret->input_bytes += s->profile.size + s->trace.size;

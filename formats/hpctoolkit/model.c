@@ -157,6 +157,7 @@ void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 	ret->kind_of_tree = "samples";
 	ret->times_since_epoch = true;
 	ret->has_lines = true;
+	ret->has_files = true;
 	ret->has_modules = true;
 	ret->self = db;
 	db->profile = ret;

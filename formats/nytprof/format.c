@@ -171,6 +171,7 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c,
 	ret->mtime_ns = ret->measured_ns ? ret->measured_ns : c->mtime_ns;
 	ret->input_bytes = o->bytes;
 	ret->has_lines = true;
+	ret->has_files = true;
 	ret->inclusive_overlaps = true;
 	ret->module_end = "::";
 }

@@ -47,10 +47,10 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
 	if (k->has_modules)
 		add_joined(d, c, "modules.csv", "modules.tsv", PMFS_COMPARE_MODULES);
-	if (k->has_lines) {
+	if (k->has_files)
 		add_joined(d, c, "files.csv", "files.tsv", PMFS_COMPARE_FILES);
+	if (k->has_lines)
 		add_joined(d, c, "lines.csv", "lines.tsv", PMFS_COMPARE_LINES);
-	}
 	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
 	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
 	if (k->has_gpu && k->n_good[PMFS_BASE] > 0 && k->n_good[PMFS_OTHER] > 0)

@@ -444,6 +444,7 @@ static void add_run(void *self, uint32_t i, struct pmfs_model *m, struct pm_erro
 		add_derived(b, run, columns, &columns->derived[i]);
 	b->costs->n_self += columns->n_self > 0;
 	b->costs->has_lines &= p->has_lines;
+	b->costs->has_files &= p->has_files;
 	b->costs->has_gpu &= gpu.type != NULL;
 	b->costs->has_modules &= p->has_modules || p->module_end;
 	b->costs->n_good[run->side]++;
@@ -625,7 +626,7 @@ static void *costs_build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_c
 		.stems = pm_strtab_in(scratch)};
 	list_runs(a, &c->of, k);
 	k->shares = c->of.normalize;
-	k->has_lines = k->has_modules = k->has_gpu = true;
+	k->has_lines = k->has_files = k->has_modules = k->has_gpu = true;
 	read_runs(&b);
 	k->n_quantities = b.stems.n;
 	k->own_costs = k->n_self < k->n_good[PMFS_BASE] + k->n_good[PMFS_OTHER];

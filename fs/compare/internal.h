@@ -69,8 +69,8 @@ struct pmfs_costs {
 	struct pmfs_compared_run *runs;          /* runs, those of the baseline first */
 	uint32_t n_good[PMFS_N_SIDES];           /* number of repetitions that can be opened */
 	struct pmfs_sample *whole[PMFS_N_SIDES]; /* by quantity */
-	bool has_lines, has_modules, has_gpu;    /* true for all runs */
-	uint32_t n_self;                         /* runs that have _self columns */
+	bool has_lines, has_files, has_modules, has_gpu; /* true for all runs */
+	uint32_t n_self;                                 /* runs that have _self columns */
 	bool own_costs; /* not all have: exclusive costs of contexts are those, where there are */
 	char why[512];  /* error of the last broken run */
 	/* By part: the columns of its table. */

@@ -204,8 +204,6 @@ static int read_model(
 		return r;
 	ret->is_unmatched = r == 0;
 	ret->contexts = tree->n_contexts;
-	ret->has_modules = p->has_modules;
-	ret->has_files = p->has_lines;
 	if (pm_profile_has(p, threads)) {
 		if ((r = pmfs_empty_threads(m, &empty, err)) < 0)
 			return r;

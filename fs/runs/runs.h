@@ -84,12 +84,11 @@ struct pmfs_whole {
 };
 
 struct pmfs_run_facts {
-	bool is_sampled;             /* with time on processors and a known duration */
-	bool broken;                 /* it cannot be opened or read: only `error` is known */
-	const char *error;           /* why, as a line; NULL unless broken */
-	bool has_modules, has_files; /* of functions */
-	bool is_unmatched;           /* it is a filter, whose pattern matches nothing */
-	uint32_t busy;               /* threads with costs; 0: the format has no threads */
+	bool is_sampled;   /* with time on processors and a known duration */
+	bool broken;       /* it cannot be opened or read: only `error` is known */
+	const char *error; /* why, as a line; NULL unless broken */
+	bool is_unmatched; /* it is a filter, whose pattern matches nothing */
+	uint32_t busy;     /* threads with costs; 0: the format has no threads */
 	uint32_t contexts, n_totals, n_columns;
 	uint32_t threads;     /* PM_NONE: not known to the format */
 	uint64_t duration_ns; /* PM_NO_TIME */

@@ -73,7 +73,7 @@ static const struct pmfs_view root[] = {
 		pmfs_functions_table),
 	TABLES("modules", "The same by load module, package or class, and by source file.",
 		pmfs_has_modules, pmfs_modules_table),
-	TABLES("files", NULL, pmfs_has_lines, pmfs_files_table),
+	TABLES("files", NULL, pmfs_has_files, pmfs_files_table),
 	TABLES("lines", "The costs of each source line, highest exclusive cost first.",
 		pmfs_has_lines, pmfs_lines_table),
 	TABLES("callers", "Call edges: caller, callee, call site, number and cost of the calls.",

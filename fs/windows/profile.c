@@ -475,6 +475,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.costs_by_thread = true,
 		.lead_by_name = true,
 		.has_lines = run->has_lines,
+		.has_files = run->has_files,
 		.has_modules = run->has_modules,
 		.gpu_frames = run->gpu_frames,
 		.module_end = run->module_end,

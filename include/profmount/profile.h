@@ -222,7 +222,8 @@ struct pm_profile {
 	bool inclusive_overlaps; /* *at the top: only exclusive costs add up to the total */
 	bool lead_by_name;       /* names and units decide which quantity is primary, whatever it
 				    costs: parts of a profile have the same columns */
-	bool has_lines;          /* *the format knows source lines: lines.csv, files.csv */
+	bool has_lines;          /* *the format knows source lines: there is a lines.csv */
+	bool has_files;          /* *functions have files: there is a files.csv */
 	bool has_cycles;         /* *pm_flat.cycles: there is a cycles.csv */
 	bool has_modules;        /* *functions have modules: there is a modules.csv */
 	bool gpu_frames;         /* *frames say what is time of GPUs (on_gpu), not their threads */

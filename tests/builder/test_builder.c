@@ -107,6 +107,27 @@ static void test_costs_are_exact_in_ns_and_add_up(void **state)
 	pm_rec_close(&profile);
 }
 
+static int read_files(struct pm_recording *r, struct pm_error *err)
+{
+	struct pm_rec_function f = {.name = pm_bytes_of("f"), .file = pm_bytes_of("/src/a.js")};
+	uint32_t count = pm_rec_metric(r, pm_bytes_of("samples"), pm_bytes_of("count"));
+	(void)err;
+	pm_rec_cost(
+		r, PM_REC_NONE, pm_rec_call(r, PM_REC_NONE, pm_rec_function(r, &f), 0), count, 1);
+	return 0;
+}
+
+static void test_functions_have_files_where_no_line_has_a_cost(void **state)
+{
+	open_ok(read_files);
+	assert_true(profile.has_files);
+	assert_false(profile.has_lines);
+	pm_rec_close(&profile);
+	open_ok(read_costs);
+	assert_false(profile.has_files);
+	pm_rec_close(&profile);
+}
+
 static int read_decimals(struct pm_recording *r, struct pm_error *err)
 {
 	(void)err;
@@ -628,6 +649,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs_are_exact_in_ns_and_add_up),
+		cmocka_unit_test(test_functions_have_files_where_no_line_has_a_cost),
 		cmocka_unit_test(test_decimals_are_summed_as_written),
 		cmocka_unit_test(test_sums_beyond_64_bits_are_doubles),
 		cmocka_unit_test(test_lines_are_parts_and_addresses_functions),

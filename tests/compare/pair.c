@@ -10,7 +10,7 @@ struct fake *run_new(void)
 	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "time", "ns");
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
 	fake_thread(f, 0, 0);
-	f->profile.has_lines = f->profile.has_modules = true;
+	f->profile.has_lines = f->profile.has_files = f->profile.has_modules = true;
 	return f;
 }
 

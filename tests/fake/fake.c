@@ -168,6 +168,7 @@ struct fake *fake_new(void)
 		.layout = "plain",
 		.kind_of_tree = "samples",
 		.has_lines = true,
+		.has_files = true,
 		.has_modules = true,
 		.self = f,
 	};

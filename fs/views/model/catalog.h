@@ -47,8 +47,8 @@ extern pmfs_render_fn pmfs_pprof_render, pmfs_pprof_all_render, pmfs_chrome_rend
 
 /* ---- present ---- */
 
-extern pmfs_present_fn pmfs_has_cycles, pmfs_has_modules, pmfs_has_lines, pmfs_has_gpu,
-	pmfs_has_threads;
+extern pmfs_present_fn pmfs_has_cycles, pmfs_has_modules, pmfs_has_files, pmfs_has_lines,
+	pmfs_has_gpu, pmfs_has_threads;
 extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_ranks, pmfs_may_miss_names,
 	pmfs_has_source, pmfs_has_efficiency, pmfs_has_gpu_gaps, pmfs_has_blame,
 	pmfs_has_iterations;

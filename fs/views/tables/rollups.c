@@ -59,6 +59,13 @@ int pmfs_files_table(
 	return r;
 }
 
+int pmfs_has_files(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->has_files;
+}
+
 int pmfs_has_modules(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
