@@ -11,7 +11,6 @@
 
 #include <errno.h>
 
-#include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"

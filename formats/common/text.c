@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/number.h"
@@ -377,7 +376,10 @@ static size_t end_of_word(struct pm_bytes b, size_t at)
 /* Names made in a reused builder that does not grow must check for cancellation here. */
 void pm_text_line(struct pm_text *t, struct pm_bytes b)
 {
-	t->failed |= pm_work_cancelled();
+	if (pm_work_cancelled()) {
+		t->failed = true;
+		pm_arena_failed(t->arena);
+	}
 	for (size_t at = 0; at < b.len;) {
 		size_t end = end_of_word(b, at);
 		pm_text_shown(t, (struct pm_bytes){b.p + at, end - at});

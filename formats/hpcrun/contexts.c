@@ -12,7 +12,6 @@
 #include "formats/common/quantity.h"
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
-#include "formats/common/work.h"
 #include "formats/symbols/symbols.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"

@@ -106,8 +106,10 @@ void hpcrun_facts_read(struct hpcrun_facts *ret, struct pm_arena *a, struct hpcr
 		if (p)
 			add(ret, "told_by", pm_cell_str(file->name));
 	}
-	if (!p)
+	if (!p) {
+		pm_arena_done(scratch);
 		return;
+	}
 	add_text(ret, a, "version", p->magic);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		add_text(ret, a, texts[i].fact, hpcrun_pairs_find(&p->header, texts[i].key));

@@ -221,7 +221,7 @@ void hpcrun_identities_resolve(struct pm_arena *a, const struct hpcrun_claim *cl
 struct hpcrun_thread {
 	enum hpcrun_family family; /* NONE: no profile, or an unreadable one */
 	unsigned version;
-	bool has_trace; /* there is a profile, readable or not */
+	bool has_trace; /* there is a trace, readable or not */
 	struct hpcrun_trace trace;
 };
 

@@ -15,7 +15,6 @@
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 #include "formats/hpcrun/profile.h"
 
 /*

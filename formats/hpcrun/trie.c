@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"

@@ -161,9 +161,9 @@ static void sum_functions(struct nytp_building *b)
 }
 
 /* The stored costs of the calls of each function, from the tables of call places. */
-static pm_number *sum_flows(struct nytp_building *b)
+static pm_number *sum_flows(struct nytp_building *b, struct pm_arena *a)
 {
-	pm_number *stored = cells_new(b->arena, b->m->tree->n_functions);
+	pm_number *stored = cells_new(a, b->m->tree->n_functions);
 	for (size_t i = 0; i < b->n_flows; i++) {
 		const struct nytp_flow *flow = &b->flows[i];
 		pm_number *to = &stored[(size_t)b->function[flow->callee] * NYTP_N_METRICS];
@@ -212,7 +212,7 @@ static void compare_calls(struct nytp_building *b, const pm_number *stored)
 static void costs_of_functions(struct nytp_building *b, bool calls)
 {
 	struct nytp_model *m = b->m;
-	pm_number *stored = sum_flows(b);
+	pm_number *stored = sum_flows(b, calls ? b->scratch : b->arena);
 	m->functions = calls ? cells_new(b->arena, m->tree->n_functions) : stored;
 	if (calls) {
 		sum_functions(b);

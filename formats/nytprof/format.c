@@ -18,7 +18,6 @@
 #include "formats/common/folder.h"
 #include "formats/common/input.h"
 #include "formats/common/map.h"
-#include "formats/nytprof/limits.h"
 #include "profmount/format.h"
 
 /* ==== directories ==== */

@@ -133,6 +133,9 @@ static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, stru
 			"cannot be read, or has changed while it was read");
 	if (r != -EINVAL && r != -ENOTSUP)
 		return r < 0 ? pm_error_set(err, r, in->name, why.offset, "%s", why.text) : 0;
+	for (size_t k = 0; k < f->n_logs; k++)
+		pm_arena_free(&n->logs, f->logs[k].p);
+	pm_arena_free(&n->logs, f->logs);
 	if (f->arena)
 		pm_arena_done(f->arena);
 	/* As if it had not been read, so that later files can use the limits. */

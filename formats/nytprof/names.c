@@ -14,7 +14,6 @@
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "formats/nytprof/limits.h"
 
 /* ==== evals ==== */

@@ -14,7 +14,6 @@
 
 #include "formats/common/affix.h"
 #include "formats/common/cursor.h"
-#include "formats/nytprof/limits.h"
 #include "formats/nytprof/stream.h"
 
 /* ==== which layout ==== */
@@ -525,14 +524,26 @@ int nytp_head_read(
 	return r < 0 ? pm_error_set(err, r, name, PM_NO_OFFSET, "no memory for its header") : 0;
 }
 
-static void read_all(void *reading)
+static void read_front(void *reading)
 {
 	struct reading_file *x = reading;
 	const struct nytp_dialect *d = &x->dialect;
 	read_head(x);
 	if (d->has_process)
 		nytp_add_process(&x->a, d->pid, d->ppid, d->start);
-	if (d->body == NYTP_BODY_CHUNKS)
+}
+
+static void read_all(void *reading)
+{
+	struct reading_file *x = reading;
+	const struct nytp_dialect *d = &x->dialect;
+	struct pm_arena *a = &x->a.n->arena;
+	int r = pm_build(a, read_front, x);
+	pm_build_check(a, r == NYTP_FULL ? 0 : r);
+	if (r == NYTP_FULL)
+		pm_damage_add(&x->a.n->damage, x->a.f->name, x->at, x->bytes.len - x->at,
+			"the limit of rows has been reached: the file is not presented");
+	else if (d->body == NYTP_BODY_CHUNKS)
 		nytp_chunks_read(&x->a, x->bytes, d->rest_at);
 	else
 		read_records(&x->a, x->bytes, d->rest_at, x->err);

@@ -62,7 +62,7 @@ static void add_legal(struct pm_text *out, struct pm_bytes name)
 		if (slash)
 			pm_text_str(out, "\u2215");
 	}
-	if (out->failed || out->len - begin <= PM_LIMIT_NAME)
+	if (out->len - begin <= PM_LIMIT_NAME)
 		return;
 	size_t end = begin + PM_LIMIT_NAME - 9;
 	while (((uint8_t)out->p[end] & 0xc0) == 0x80)

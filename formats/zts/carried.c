@@ -2,7 +2,6 @@
  * What calls carry: attributes, the statements among them, and exceptions. They are identified by
  * their texts, because ids differ between stores.
  */
-#include <errno.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
@@ -224,6 +223,7 @@ void zts_attributes_end(struct zts_attributes *a, bool by_time_alone, pm_pass pa
 	pm_arena_free(a->arena, times);
 	pm_build_check(a->arena,
 		pm_sort(a->items, n, sizeof(*a->items), by_time_alone ? by_time : by_key));
+	pm_text_done(&a->scratch);
 }
 
 /* ==== exceptions ==== */

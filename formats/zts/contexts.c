@@ -11,7 +11,6 @@
 #include "formats/common/work.h"
 #include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
-#include "profmount/limits.h"
 
 /* ==== what all threads have added up: paths are numbered by where each was first ==== */
 
@@ -135,7 +134,8 @@ static void list_times(struct joining *j, pm_pass pass)
 	struct zts_aggregate *a = j->a;
 	struct pm_arena *arena = &j->p->arena;
 	uint32_t n = j->p->n_methods;
-	struct pm_call_times *times = pm_arena_array(arena, (size_t)n + 1, sizeof(*times));
+	struct pm_call_times *times =
+		pm_arena_realloc(arena, NULL, ((size_t)n + 1) * sizeof(*times));
 	pm_build_check(arena, pm_percentiles(&j->p->durations, times, n, pass, j));
 	if (a->tree)
 		a->times =
@@ -145,6 +145,7 @@ static void list_times(struct joining *j, pm_pass pass)
 		if (a->tree)
 			a->times[zts_function_of(a, &a->methods[i])] = a->methods[i].times;
 	}
+	pm_arena_free(arena, times);
 }
 
 /* ==== gathering ==== */
@@ -249,7 +250,10 @@ static int gather_stretch(void *context, size_t i)
 		r = gather_trace(g, g->traces[k], adder, &held);
 	}
 	zts_hold(g->stores, NULL, false, &held);
+	/* What follows needs the sums alone, for as long as the source is open. */
 	zts_tree_done(&adder->tree);
+	zts_growing_done(&adder->growing);
+	zts_records_done(&adder->values);
 	return r < 0 ? r : zts_partial_end(&adder->partial);
 }
 
@@ -299,6 +303,7 @@ static int read_again(void *context, struct pm_durations *ret)
 {
 	const struct joining *j = context;
 	struct gathering g = *j->gathering;
+	g.traces = NULL; /* those of the first pass are freed */
 	g.joining = j;
 	g.found = ret;
 	g.sums = zts_adders_new(g.stores);
@@ -332,6 +337,9 @@ static void join(void *context)
 		zts_partial_join(first, p);
 		pm_arena_done(&p->arena);
 	}
+	pm_arena_free(&first->arena, first->added);
+	first->added = NULL;
+	pm_map_done(&first->exceptions.ids);
 	list_methods(j);
 	if (g->wanted->whole)
 		make_tree(j);

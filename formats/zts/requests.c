@@ -3,10 +3,8 @@
  * by `{n}`, so that all requests of one route are one row.
  */
 #include <ctype.h>
-#include <errno.h>
 
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 #include "formats/zts/names.h"
 #include "formats/zts/zts.h"
 
@@ -113,6 +111,7 @@ static void count_all(struct requests *q)
 		pm_build_check(arena, pm_text_status(&q->text));
 		zts_attributes_add_trace(&q->sums, pm_text_view(&q->text), t->duration_ns, &moment);
 	}
+	pm_text_done(&q->text);
 }
 
 struct again {
@@ -150,6 +149,7 @@ static void build(struct pm_arena *arena, void *owner, void *part, struct pm_err
 	zts_attributes_init(&q->sums, arena);
 	count_all(q);
 	zts_attributes_end(&q->sums, true, count_again, q);
+	q->scope = NULL; /* the part may outlive it */
 }
 
 static const struct pm_part_type requests_part = {

@@ -2,7 +2,6 @@
  * What summary.txt shows of a store in addition to functions: its traces, the slowest ones,
  * exceptions.
  */
-#include <errno.h>
 #include <time.h>
 
 #include "formats/common/text.h"

@@ -5,7 +5,6 @@
  */
 #include "formats/zts/survey.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "formats/common/cursor.h"
@@ -13,7 +12,6 @@
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 #include "formats/zts/records.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"

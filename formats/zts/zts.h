@@ -155,7 +155,7 @@ const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store)
 int zts_damage(void *opened, struct pm_error *err);
 
 /*
- * window_traces.c: what `self` of a table or collection is, and therefore which traces it has: all
+ * parts.c: what `self` of a table or collection is, and therefore which traces it has: all
  * (of struct zts_opened), or those that begin in a window (of struct pm_window).
  */
 enum zts_of { ZTS_OF_RUN, ZTS_OF_WINDOW };
@@ -186,7 +186,7 @@ void zts_method_row(const struct zts_method *m, struct pm_cell *cells); /* of me
 int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_error *err);
 
-/* samples_read.c: pm_profile_ops.samples, .call_path */
+/* samples.c: pm_profile_ops.samples, .call_path */
 int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
 int zts_call_path(
@@ -220,7 +220,7 @@ int zts_list_documents(struct zts_opened *z);
 void zts_list_sections(
 	const void *self, enum zts_of of, struct pm_section ret[static ZTS_N_SECTIONS]);
 
-/* recipes.c */
+/* sections.c */
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
 /* trace_profile.c: a trace as a profile of its own, `source` naming where it is; ops->close. */

@@ -273,7 +273,7 @@ function showStatus() {
 function showAll() {
   const some = total[0] > 0;
   const metric = data.metrics[state.metric];
-  const legend = coloured() && `${shown(0)} in all: red boxes have more, blue ones less`;
+  const legend = coloured() && `${shown(0)} of the whole: red boxes have more, blue ones less`;
   part("facts").textContent = [some ? amount(total[0]) + " in all" : "no values", legend, data.of, data.source]
     .filter(Boolean).join(" · ");
   part("metric").value = state.metric;
