@@ -79,8 +79,8 @@ static int windows_readme_render(
 			? "Costs are those of the run: what the samples inside stand for."
 			: "Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
 			  "begin in it.");
-	if (p->ops->amounts && p->n_events > 0)
-		pm_text_str(out, " So do their numbers (-o values).");
+	if (p->traces_are_calls && p->n_events > 0)
+		pm_text_str(out, " Numbers of calls (-o values) count where their calls begin.");
 	if (pm_profile_has(p, threads))
 		pm_text_str(out, " A thread has windows/ too, in its directory.");
 	pm_text_str(out, "\n\n");

@@ -211,8 +211,7 @@ struct pm_profile {
 	 * events.
 	 */
 	bool samples_are_weighed;
-	/* *Whose quantities those are, also where samples have no times; and those of numbers of
-	   calls. */
+	/* *What weights of samples, also of those without times, and numbers of calls are of. */
 	const struct pm_event *events;
 	uint32_t n_events;
 	bool calls_in_order;     /* *with it: samples() sorts them by time_ns, whatever is stored */

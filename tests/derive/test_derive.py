@@ -155,7 +155,8 @@ class Derived(unittest.TestCase):
 
     def test_pictures(self):
         """What adds up has widths of its own; of what does not, boxes have colours."""
-        page = run(*options(IPC, "derive=both=papi_tot_ins/2 + papi_tot_cyc"), "--cat", SAMPLE, "export/flamegraph.html")
+        page = run(*options(IPC, "derive=both=papi_tot_ins/2 + papi_tot_cyc", "derive=less=papi_tot_cyc - 9*papi_tot_ins"),
+                   "--cat", SAMPLE, "export/flamegraph.html")
         data = json.loads(page.split('<script id="data" type="application/json">')[1].split("</script>")[0])
         path, parent = [0], [0]
         for climbed in data["tree"][1::2]:
@@ -176,15 +177,35 @@ class Derived(unittest.TestCase):
             for i in range(len(parent) - 1, 0, -1):
                 costs[parent[i]] += costs[i]
             return costs
-        self.assertEqual(own("both"), [i / 2 + c for i, c in zip(own("papi_tot_ins"), own("papi_tot_cyc"))])
-        ipc = of["ipc"]
+
+        def shown(metric):
+            values = []
+            for value in metric["shown"]:
+                values += [math.nan] * value[0] if isinstance(value, list) else [value]
+            return values
+        self.assertEqual(own("both_incl"), [i / 2 + c for i, c in zip(own("papi_tot_ins"), own("papi_tot_cyc"))])
+        self.assertIn("widths", of["less_incl"])
+        self.assertEqual(shown(of["less_incl"])[0], totals("papi_tot_cyc")[0] - 9 * totals("papi_tot_ins")[0])
+        ipc = of["ipc_incl"]
         self.assertTrue(data["metrics"][ipc["widths"]]["first"])
         want = [quotient(i, c) for i, c in zip(totals("papi_tot_ins"), totals("papi_tot_cyc"))]
-        self.assertEqual([math.nan if value is None else value for value in ipc["shown"]], want)
-        for letter, value in zip(ipc["shades"], want):
+        drawn = totals("cputime_ns")
+        for letter, value, is_drawn, said in zip(ipc["shades"], want, drawn, shown(ipc), strict=True):
+            self.assertTrue(said == value or (math.isnan(said) and not is_drawn), (said, value))
             red, blue = letter in "BCDEFGHIJKLMNOP", letter in "QRSTUVWXYZabcde"
             self.assertEqual((red, blue), (value > want[0], value < want[0]), (letter, value, want[0]))
         self.assertGreater(len(set(ipc["shades"])), 2)
+
+    def test_pictures_of_own_costs_and_counts(self):
+        """They are of a box alone, and of the whole are their sums; one may be computed of another."""
+        source = os.path.join(SOURCES, "nytprof.out")
+        rows = table(source, "functions.csv")
+        want = sum(number(row["time_ns_excl"] or "0") for row in rows) / sum(number(row["calls"] or "0") for row in rows)
+        page = run(*options("derive=each=time_ns/calls", "derive=us=each/1000"), "--cat", source, "export/flamegraph.html")
+        of = {metric["column"]: metric for metric in json.loads(page.split('"application/json">')[1].split("</script>")[0])["metrics"]}
+        self.assertAlmostEqual(of["each_incl"]["shown"][0] / want, 1, 6)
+        self.assertAlmostEqual(of["us_incl"]["shown"][0] * 1000 / want, 1, 6)
+        self.assertGreater(len(set(of["each_incl"]["shades"])), 2)
 
     def test_recipes_name_columns(self):
         """That of the 99th percentile names its column by number."""

@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -110,8 +111,20 @@ class Events(unittest.TestCase):
              "before_id": ids["d"], "after_id": ids["c"], "before": "d", "after": "c"},
             {"time_ns": "10000", "duration_ns": "3000", "host_context_id": numbers["f"], "stream": path,
              "before_id": ids["a"], "after_id": ids["b"], "before": "a", "after": "b"}])
+        # The order of contexts is that of the quantity that leads.
+        led = self.rows(events, "gpu-gaps.csv", "-o", "metric=gpu_ns")
+        self.assertEqual([(row["duration_ns"], row["host_context_id"], row["before"], row["after"]) for row in led],
+                         [("10000", "", "d", "c"), ("3000", numbers["f"], "a", "b")])
         self.assertIn("$ head -n 6 gpu-gaps.csv\n", self.cat(events, "recipes.txt"))
         self.assertNotIn("gpu-gaps.csv", self.cat([*host, kernels[0]], "recipes.txt"))
+
+    def test_functions_of_a_thread_add_up(self):
+        """Also where it has not all functions of the run."""
+        events = [event("X", "f", 0, dur=50), event("X", "g", 0, dur=10, tid=2), event("X", "h", 20, dur=7, tid=2)]
+        path = next(row["path"] for row in self.rows(events, "threads.csv") if row["thread"] == "2")
+        text = self.cat(events, path + "/functions.txt")
+        self.assertIn("(total 17 µs)", text)
+        self.assertEqual(re.findall(r"(\S+)%.*(\w)\n", text), [("58.8", "g"), ("41.2", "h")])
 
     def test_names_in_gaps_are_short(self):
         name = "void at::" + "native::" * 20 + "kernel<float>(int, char*)"

@@ -534,14 +534,17 @@ static uint32_t column_of_group(const struct pmfs_columns *c, uint32_t group, en
 	return PM_NONE;
 }
 
-/* Whether a formula is a sum of quantities with constant factors. */
-static bool is_sum(const struct making *k, const struct pm_op *ops, uint32_t n)
+/*
+ * Whether a formula is a sum of quantities with constant factors: all of them costs, or all counts,
+ * which on the inclusive side are not those of what is below.
+ */
+static void find_sum(const struct making *k, struct pmfs_derived *d)
 {
 	enum { CONSTANT, SUM, OTHER };
-	uint8_t *stack = pm_arena_array(k->a, n, sizeof(*stack));
-	uint32_t top = 0, n_columns = k->c->n;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pm_op *op = &ops[i];
+	uint8_t *stack = pm_arena_array(k->a, d->formula.n, sizeof(*stack));
+	uint32_t top = 0, n_columns = k->c->n, counts = 0, costs = 0;
+	for (uint32_t i = 0; i < d->formula.n; i++) {
+		const struct pm_op *op = &d->formula.ops[i];
 		uint32_t sums = 0, others = 0;
 		top -= op->n;
 		const uint8_t *operands = &stack[top];
@@ -550,9 +553,16 @@ static bool is_sum(const struct making *k, const struct pm_op *ops, uint32_t n)
 			others += operands[j] == OTHER;
 		}
 		bool sum = others == 0 && sums > 0;
-		if (op->kind == PM_OP_NAME)
-			sum = op->leaf < n_columns || k->derived[op->leaf - n_columns].is_sum;
-		else if (op->kind == PM_OP_MULTIPLY || op->kind == PM_OP_PRODUCT)
+		if (op->kind == PM_OP_NAME) {
+			const struct pmfs_derived *of =
+				&k->derived[op->leaf < n_columns ? 0 : op->leaf - n_columns];
+			bool stored = op->leaf < n_columns;
+			bool count =
+				stored ? k->columns[op->leaf].role == PM_ROLE_COUNT : of->is_count;
+			sum = stored || of->is_sum;
+			counts += count;
+			costs += !count;
+		} else if (op->kind == PM_OP_MULTIPLY || op->kind == PM_OP_PRODUCT)
 			sum = sum && sums == 1;
 		else if (op->kind == PM_OP_DIVIDE)
 			sum = sum && sums == 1 && operands[0] == SUM;
@@ -563,7 +573,8 @@ static bool is_sum(const struct making *k, const struct pm_op *ops, uint32_t n)
 		bool constant = others + sums == 0 && op->kind != PM_OP_NAME;
 		stack[top++] = sum ? SUM : constant ? CONSTANT : OTHER;
 	}
-	return stack[0] == SUM;
+	d->is_sum = stack[0] == SUM && (counts == 0 || costs == 0);
+	d->is_count = d->is_sum && counts > 0;
 }
 
 /*
@@ -586,15 +597,16 @@ static void add_side(struct making *k, struct pm_bytes base, const char *text, s
 			return;
 	}
 	const char *stem = copy_of(k->a, base);
-	k->derived[k->c->n_derived++] = (struct pmfs_derived){
+	struct pmfs_derived *d = &k->derived[k->c->n_derived++];
+	*d = (struct pmfs_derived){
 		.name = pm_arena_printf(k->a, "%s%s", stem, role_suffixes[role]),
 		.base = stem,
 		.text = pm_bytes_of(text),
 		.unit = unit,
 		.role = role,
-		.is_sum = is_sum(k, ops, formula->n),
 		.formula = {formula->n, ops},
 	};
+	find_sum(k, d);
 }
 
 /* Of the source: the name is the slug of its own. */

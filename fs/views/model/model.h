@@ -68,7 +68,8 @@ struct pmfs_derived {
 	struct pm_bytes text; /* ipc = papi_tot_ins/papi_tot_cyc */
 	struct pm_bytes unit; /* as the source says, or empty */
 	enum pm_role role;
-	bool is_sum; /* quantities with constant factors: what it is of parts adds up */
+	bool is_sum;   /* quantities with constant factors: what it is of parts adds up */
+	bool is_count; /* it is one of counts */
 	struct pm_formula formula; /* leaves: columns; from columns->n on: earlier derived ones */
 };
 

@@ -200,106 +200,141 @@ static int draw_metrics(
 }
 
 /*
- * Of a derived metric there is one picture: of its inclusive side, or of its only one. What adds up
- * is drawn as other metrics are, out of own costs.
+ * ---- derived metrics ----
+ *
+ * Of each there is one picture: of its inclusive side, or of its only one. What adds up is drawn as
+ * other metrics are, out of own costs; anything else colours the boxes of the chosen metric.
  */
-static bool has_picture(const struct pmfs_columns *c, uint32_t derived)
-{
-	const struct pmfs_derived *d = &c->derived[derived], *next = d + 1;
-	return d->role == PM_ROLE_INCLUSIVE || derived + 1 == c->n_derived ||
-		strcmp(d->base, next->base) != 0;
-}
-
-/* The numbers of all boxes in the columns that derived ones are computed of; NULL: no such column.
- */
-struct boxes {
-	uint32_t n;
-	pm_number *row, **own, **total; /* by column */
+struct drawing {
+	struct subject *s;
+	struct pmfs_flame_page *page;
+	uint32_t chosen;
+	struct pm_error *err;
+	struct pm_arena *a;
+	double **own, **total; /* by column, then box; NULL: nothing is computed of it */
+	double **value;        /* by derived metric, then box; NULL: it has no picture */
+	bool *adds_up;         /* by derived metric */
 };
 
-static int fill_boxes(
-	struct subject *s, struct pm_arena *a, struct boxes *ret, struct pm_error *err)
+static bool has_picture(const struct pmfs_columns *c, uint32_t derived)
 {
-	const struct pmfs_columns *c = s->columns;
-	ret->row = pm_arena_array(a, c->n, sizeof(*ret->row));
-	ret->own = pm_arena_array(a, c->n, sizeof(*ret->own));
-	ret->total = pm_arena_array(a, c->n, sizeof(*ret->total));
-	if (!ret->row || !ret->own || !ret->total)
-		return pmfs_no_memory(err);
-	bool *used = pm_arena_array(a, c->n, sizeof(*used));
-	for (uint32_t d = 0; used && d < c->n_derived; d++)
-		for (uint32_t k = 0; has_picture(c, d) && k < c->derived[d].formula.n; k++) {
-			const struct pm_op *op = &c->derived[d].formula.ops[k];
-			if (op->kind == PM_OP_NAME && op->leaf < c->n)
-				used[op->leaf] = true;
-		}
-	for (uint32_t i = 0; i < c->n; i++) {
-		struct pmfs_name_paths paths;
-		if (!used || !used[i])
-			continue;
-		int r = make_paths(s, i, &paths, err);
-		if (r < 0)
-			return r;
-		pm_number *own = pm_arena_array(a, paths.n, sizeof(*own));
-		pm_number *total = pm_arena_array(a, paths.n, sizeof(*total));
-		bool adds_up = c->columns[i].role == PM_ROLE_INCLUSIVE;
-		for (uint32_t k = paths.n; own && total && k-- > 0;) {
-			own[k] = paths.self[k];
-			total[k] += own[k];
-			if (adds_up && k > 0)
-				total[paths.parent[k]] += total[k];
-		}
-		ret->n = paths.n;
-		ret->own[i] = own;
-		ret->total[i] = total;
-		pmfs_name_paths_done(&paths);
-		if (!own || !total)
-			return pmfs_no_memory(err);
-	}
-	return 0;
-}
-
-static void draw_derived_of(struct subject *s, struct pmfs_flame_page *page, uint32_t derived,
-	uint32_t widths, const struct boxes *boxes, struct pm_cell *cells, double *value)
-{
-	const struct pmfs_columns *c = s->columns;
 	const struct pmfs_derived *d = &c->derived[derived];
-	pm_number **of = d->is_sum ? boxes->own : boxes->total;
-	for (uint32_t k = 0; k < boxes->n; k++) {
-		for (uint32_t i = 0; i < c->n; i++)
-			boxes->row[i] = of[i] ? of[i][k] : NAN;
-		pmfs_derived_cells(c, boxes->row, cells);
-		value[k] = (double)pmfs_cell_number(&cells[derived]);
-	}
-	s->caption.metric = pm_bytes_of(d->base);
-	s->caption.unit = d->unit;
-	if (d->is_sum)
-		pmfs_flame_page_metric(page, &s->caption, d->base, false, value);
-	else
-		pmfs_flame_page_colours(page, &s->caption, d->base, widths, value);
+	return d->role == PM_ROLE_INCLUSIVE || derived + 1 == c->n_derived ||
+		strcmp(d->base, d[1].base) != 0;
 }
 
-static int draw_derived(
-	struct subject *s, struct pmfs_flame_page *page, uint32_t chosen, struct pm_error *err)
+/* The numbers of all boxes in a column. Counts, and costs that are own ones, are of the box alone.
+ */
+static void read_boxes(struct drawing *d, uint32_t column)
 {
-	const struct pmfs_columns *c = s->columns;
-	struct pm_arena a = {.block = NULL};
-	struct boxes boxes = {.n = page->flame->n};
-	uint32_t widths = 0;
-	int r = fill_boxes(s, &a, &boxes, err);
-	struct pm_cell *cells = pm_arena_array(&a, c->n_derived, sizeof(*cells));
-	double *value = pm_arena_array(&a, boxes.n, sizeof(*value));
-	if (r == 0 && (!cells || !value))
-		r = pmfs_no_memory(err);
-	for (uint32_t i = 0; i < chosen; i++)
-		widths += pmfs_column_is_first(&c->columns[i]);
-	for (uint32_t d = 0; r == 0 && d < c->n_derived; d++) {
-		if (has_picture(c, d))
-			draw_derived_of(s, page, d, widths, &boxes, cells, value);
-		r = pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+	struct pmfs_name_paths paths;
+	uint32_t n = d->page->flame->n;
+	double *own = d->own[column] = pm_arena_array(d->a, n, sizeof(*own));
+	double *total = d->total[column] = pm_arena_array(d->a, n, sizeof(*total));
+	bool nested = d->s->columns->columns[column].role == PM_ROLE_INCLUSIVE;
+	pm_build_check(d->a, make_paths(d->s, column, &paths, d->err));
+	for (uint32_t k = paths.n; k-- > 0;) {
+		own[k] = paths.self[k];
+		total[k] += own[k];
+		if (k > 0)
+			total[nested ? paths.parent[k] : 0] += total[k];
 	}
-	pm_arena_done(&a);
-	return r;
+	pmfs_name_paths_done(&paths);
+}
+
+/* Lists what has a picture, and reads the columns that it is computed of. */
+static void read_columns(struct drawing *d)
+{
+	const struct pmfs_columns *c = d->s->columns;
+	bool *used = pm_arena_array(d->a, c->n, sizeof(*used));
+	bool *needed = pm_arena_array(d->a, c->n_derived, sizeof(*needed));
+	for (uint32_t i = c->n_derived; i-- > 0;) {
+		const struct pm_formula *f = &c->derived[i].formula;
+		if (has_picture(c, i)) {
+			needed[i] = true;
+			d->adds_up[i] = c->derived[i].is_sum;
+			d->value[i] = pm_arena_array(d->a, d->page->flame->n, sizeof(*d->value[i]));
+		}
+		for (uint32_t k = 0; needed[i] && k < f->n; k++) {
+			uint32_t leaf = f->ops[k].leaf;
+			if (f->ops[k].kind == PM_OP_NAME)
+				*(leaf < c->n ? &used[leaf] : &needed[leaf - c->n]) = true;
+		}
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		if (used[i])
+			read_boxes(d, i);
+}
+
+/* Computes those that add up out of own costs, or the others out of totals. */
+static void compute(struct drawing *d, bool own)
+{
+	enum { BETWEEN_QUESTIONS = 4096 };
+	const struct pmfs_columns *c = d->s->columns;
+	double **of = own ? d->own : d->total;
+	pm_number *row = pm_arena_array(d->a, c->n, sizeof(*row));
+	struct pm_cell *cells = pm_arena_array(d->a, c->n_derived, sizeof(*cells));
+	for (uint32_t k = 0; k < d->page->flame->n; k++) {
+		if (k % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(d->a);
+		for (uint32_t i = 0; i < c->n; i++)
+			row[i] = of[i] ? of[i][k] : NAN;
+		pmfs_derived_cells(c, row, cells);
+		for (uint32_t i = 0; i < c->n_derived; i++)
+			if (d->value[i] && d->adds_up[i] == own)
+				d->value[i][k] = (double)pmfs_cell_number(&cells[i]);
+	}
+}
+
+/* A picture has no room for less than nothing. */
+static void find_negative(struct drawing *d)
+{
+	const double rounding = 1e-9;
+	for (uint32_t i = 0; i < d->s->columns->n_derived; i++) {
+		double least = 0, sum = 0;
+		for (uint32_t k = 0; d->adds_up[i] && k < d->page->flame->n; k++) {
+			least = fmin(least, d->value[i][k]);
+			sum += fabs(d->value[i][k]);
+		}
+		d->adds_up[i] &= least >= -rounding * sum;
+	}
+}
+
+static void draw_one(struct drawing *d, uint32_t derived)
+{
+	const struct pmfs_columns *c = d->s->columns;
+	const struct pmfs_derived *metric = &c->derived[derived];
+	const double *value = d->value[derived];
+	uint32_t widths = 0, known = 0;
+	for (uint32_t i = 0; i < d->chosen; i++)
+		widths += pmfs_column_is_first(&c->columns[i]);
+	while (known < d->page->flame->n && isnan(value[known]))
+		known++;
+	if (known == d->page->flame->n)
+		return;
+	d->s->caption.metric = pm_bytes_of(metric->base);
+	d->s->caption.unit = metric->unit;
+	if (d->adds_up[derived])
+		pmfs_flame_page_metric(d->page, &d->s->caption, metric->name, false, value);
+	else
+		pmfs_flame_page_colours(d->page, &d->s->caption, metric->name, widths, value);
+}
+
+static void draw_derived(void *drawing)
+{
+	struct drawing *d = drawing;
+	const struct pmfs_columns *c = d->s->columns;
+	d->own = pm_arena_array(d->a, c->n, sizeof(*d->own));
+	d->total = pm_arena_array(d->a, c->n, sizeof(*d->total));
+	d->value = pm_arena_array(d->a, c->n_derived, sizeof(*d->value));
+	d->adds_up = pm_arena_array(d->a, c->n_derived, sizeof(*d->adds_up));
+	read_columns(d);
+	compute(d, true);
+	find_negative(d);
+	compute(d, false);
+	for (uint32_t i = 0; i < c->n_derived; i++)
+		if (d->value[i])
+			draw_one(d, i);
 }
 
 static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
@@ -314,8 +349,13 @@ static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t
 		.out = out, .flame = flame, .layout = &layout, .has_colours = derives};
 	pmfs_flame_page_begin(&page, &s->caption);
 	r = draw_metrics(s, &page, column, err);
-	if (r == 0 && derives)
-		r = draw_derived(s, &page, column, err);
+	if (r == 0 && derives) {
+		struct pm_arena a = {.block = NULL};
+		struct drawing d = {s, &page, column, err, .a = &a};
+		r = pm_build(&a, draw_derived, &d);
+		r = r < 0 ? pm_error_plain(err, r) : 0;
+		pm_arena_done(&a);
+	}
 	int end = pmfs_flame_page_end(&page, err);
 	pmfs_flame_layout_done(&layout);
 	return r < 0 ? r : end;

@@ -2,7 +2,8 @@
  * flamegraph.html: the whole tree with every metric; the page (assets/page.html) draws it. Boxes
  * are in pre-order, siblings by name, as pairs `name, levels climbed since the previous box`. The
  * exclusive costs of a metric are in the same order, from box 0; -n means n boxes without a cost.
- * A metric that does not add up has `shown`, a number of each box, and the widths of another one.
+ * A metric that does not add up has `shown`, a number of each box, [n] for n boxes without one, and
+ * the widths of another metric.
  */
 #include <math.h>
 
@@ -154,13 +155,21 @@ void pmfs_flame_page_colours(struct pmfs_flame_page *page, const struct pmfs_cap
 		pm_text_char(page->out, letters[pmfs_shade_of(v - whole, fabs(v) + fabs(whole))]);
 	}
 	pm_text_str(page->out, "\",\"shown\":[");
-	for (uint32_t i = 0; i < page->flame->n; i++) {
+	for (uint32_t i = 0, without = 0; i < page->flame->n; i++) {
 		double v = value[order[i]];
-		pm_text_str(page->out, i ? "," : "");
-		if (isfinite(v))
-			pm_text_f64(page->out, v);
-		else
-			pm_text_str(page->out, "null");
+		bool last = i + 1 == page->flame->n;
+		bool has = isfinite(v) && (i == 0 || page->layout->total[order[i]] > 0);
+		without += !has;
+		if (without > 0 && (has || last)) {
+			pm_text_char(page->out, '[');
+			pm_text_u64(page->out, without);
+			pm_text_str(page->out, has || !last ? "]," : "]");
+			without = 0;
+		}
+		if (!has)
+			continue;
+		pm_text_f64(page->out, v);
+		pm_text_str(page->out, last ? "" : ",");
 	}
 	pm_text_str(page->out, "]}");
 }

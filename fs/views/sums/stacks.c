@@ -331,8 +331,8 @@ static void name_paths_end(struct pmfs_name_paths *p)
 }
 
 /*
- * For callers that build paths of their own: starts with only the root and room for `room` nodes.
- * Then add nodes, parents first, and finally list their children. In a build of p->arena.
+ * Starts with only the root, and room for `room` nodes: then nodes are added, parents first, and
+ * finally their children listed. In a build of p->arena.
  */
 static void name_paths_begin(struct pmfs_name_paths *p, struct pm_bytes root, size_t room)
 {

@@ -207,11 +207,18 @@ static void find_all_gaps(struct search *s)
 
 /* ---- the host ---- */
 
+static bool sample_at(const struct search *s, uint32_t thread, uint64_t i, struct pm_sample *ret)
+{
+	int64_t n = s->p->ops->samples(s->p, thread, i, ret, 1, NULL);
+	if (pm_is_passing((int)n))
+		pm_build_fail(s->a, (int)n);
+	return n > 0;
+}
+
 static uint64_t time_at(const struct search *s, uint32_t thread, uint64_t i)
 {
 	struct pm_sample sample;
-	int64_t n = s->p->ops->samples(s->p, thread, i, &sample, 1, NULL);
-	return n > 0 ? sample.time_ns : UINT64_MAX;
+	return sample_at(s, thread, i, &sample) ? sample.time_ns : UINT64_MAX;
 }
 
 /* What a thread runs at a time; PM_NONE if nothing, or if it is not known. */
@@ -220,7 +227,7 @@ static uint32_t context_at(const struct search *s, uint32_t thread, uint64_t ns)
 	uint64_t n = s->threads->threads[thread].n_samples;
 	uint64_t next = PM_LOWER_BOUND(i, 0, n, time_at(s, thread, i) <= ns);
 	struct pm_sample sample;
-	if (next == 0 || s->p->ops->samples(s->p, thread, next - 1, &sample, 1, NULL) <= 0)
+	if (next == 0 || !sample_at(s, thread, next - 1, &sample))
 		return PM_NONE;
 	return end_of(&sample) > ns ? busy_context(s, &sample) : PM_NONE;
 }
@@ -311,7 +318,7 @@ static void build_gaps(struct pm_arena *a, void *m, void *part, struct pm_error 
 {
 	struct gaps *g = part;
 	struct search s = {.a = a, .p = pmfs_model_profile(m), .found = g};
-	pm_build_check(a, pm_profile_tree(s.p, &s.tree, err));
+	pm_build_check(a, pmfs_model_tree(m, &s.tree, err));
 	pm_build_check(a, pmfs_categories(m, &s.categories, err));
 	pm_build_check(a, pmfs_model_threads(m, &s.threads, err));
 	g->rows = pm_arena_array(a, 2 * MOST_GAPS, sizeof(*g->rows));

@@ -166,7 +166,7 @@ static void add_quantities(struct pm_text *out, const struct pmfs_columns *c,
 /* The rows that are shown, which are those of functions.csv, and their values. */
 struct picked {
 	const struct pmfs_functions *f;
-	uint32_t n, rows[PMFS_TEXT_ROWS];
+	uint32_t n, n_skipped, rows[PMFS_TEXT_ROWS];
 	const pm_number *cells[PMFS_TEXT_ROWS];
 	struct pm_bytes names[PMFS_TEXT_ROWS];
 };
@@ -214,8 +214,10 @@ static void pick(struct picked *p, const struct costly *c, uint32_t most, uint32
 			!(cells[column] > 0 && pmfs_is_cost(cells[column], c->whole)))
 			break; /* nor do the rows after it */
 		row = c->of ? c->of[row] : row;
-		if (pmfs_function_is_nothing(c->f, row))
+		if (pmfs_function_is_nothing(c->f, row)) {
+			p->n_skipped++;
 			continue;
+		}
 		p->rows[p->n] = row;
 		p->cells[p->n] = cells;
 		p->names[p->n++] = pmfs_function_name(c->f, row);
@@ -241,7 +243,8 @@ static double costly_sum(const struct costly *c)
 {
 	uint32_t column = pmfs_order_column(c->f->columns);
 	double sum = 0;
-	for (uint32_t row = 0; column != PM_NONE && row < c->n; row++) {
+	for (uint32_t i = 0; column != PM_NONE && i < c->n; i++) {
+		uint32_t row = c->order ? c->order[i] : i;
 		double value = c->cells[(size_t)row * c->f->columns->n + column];
 		if (!isnan(value) && !pmfs_function_is_nothing(c->f, c->of ? c->of[row] : row))
 			sum += c->f->columns->columns[column].decreases ? fabs(value) : value;
@@ -312,8 +315,9 @@ static void add_function_table(struct pm_text *out, const struct costly *c)
 			pmfs_add_amount(out, &columns->columns[shown[k]], p.cells[i][shown[k]]);
 		add_row_name(out, &p, i, width);
 	}
-	if (c->n > p.n && p.n == PMFS_TEXT_ROWS)
-		pm_text_printf(out, "  … %u more: see functions.csv\n", c->n - p.n);
+	uint32_t more = c->n - p.n - p.n_skipped;
+	if (more > 0 && p.n == PMFS_TEXT_ROWS)
+		pm_text_printf(out, "  … %u more: see functions.csv\n", more);
 }
 
 /* ---- GPUs ---- */

@@ -29,7 +29,10 @@ const rows = [];
   for (let i = 0; i < n; i++) rows[depth[i]][counts[depth[i]]++] = i;
 }
 const nameAt = i => i === 0 ? data.whole : data.names[nameOf[i]];
-/* In a comparison a box has the shade of its difference, and of a ratio that of its distance from the whole's; else a name has one colour. */
+/*
+ * In a comparison a box has the shade of its difference; with a metric that does not add up, that of its
+ * distance from the whole; else a name has one colour.
+ */
 const colourAt = i => {
   const { shades } = data.metrics[state.metric] || {};
   if (i === 0) return "#e9e4dc";
@@ -37,6 +40,9 @@ const colourAt = i => {
 };
 
 /* ---- costs of the chosen metric ---- */
+
+for (const metric of data.metrics)
+  if (metric.shown) metric.shown = metric.shown.flatMap(value => Array.isArray(value) ? Array(value[0]).fill(null) : [value]);
 
 /* What does not add up is shown by colours, with the widths of another metric. */
 const sized = () => {
@@ -273,7 +279,8 @@ function showStatus() {
 function showAll() {
   const some = total[0] > 0;
   const metric = data.metrics[state.metric];
-  const legend = coloured() && `${shown(0)} of the whole: red boxes have more, blue ones less`;
+  const known = coloured() && metric.shown[0] !== null;
+  const legend = coloured() && `${shown(0)} of the whole${known ? ": red boxes have more, blue ones less" : ""}`;
   part("facts").textContent = [some ? amount(total[0]) + " in all" : "no values", legend, data.of, data.source]
     .filter(Boolean).join(" · ");
   part("metric").value = state.metric;
