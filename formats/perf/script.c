@@ -255,8 +255,9 @@ static bool read_frame(struct pm_bytes line, struct frame *f)
 static struct pm_bytes without_fields(struct pm_bytes rest)
 {
 	enum { FEWEST_DIGITS = 5 }; /* of an address, so that it is no name such as `add` */
-	const uint8_t *bar =
-		memmem(rest.p, rest.len, "|OP ", 4) ? memrchr(rest.p, '|', rest.len) : NULL;
+	const uint8_t *bar = rest.p && memmem(rest.p, rest.len, "|OP ", 4)
+		? memrchr(rest.p, '|', rest.len)
+		: NULL;
 	uint64_t n;
 	if (bar)
 		rest = (struct pm_bytes){bar + 1, rest.len - (size_t)(bar + 1 - rest.p)};
@@ -275,7 +276,8 @@ static struct pm_bytes without_fields(struct pm_bytes rest)
 /* `[kernel.kallsyms][ffffffff817554ea]`: in place of a source line that is not known. */
 static bool is_no_place(struct pm_bytes b)
 {
-	const uint8_t *open = b.len > 2 && b.p[b.len - 1] == ']' ? memrchr(b.p, '[', b.len) : NULL;
+	const uint8_t *open =
+		b.p && b.len > 2 && b.p[b.len - 1] == ']' ? memrchr(b.p, '[', b.len) : NULL;
 	uint64_t address;
 	return open &&
 		is_hex((struct pm_bytes){open + 1, b.len - (size_t)(open + 2 - b.p)}, &address);
