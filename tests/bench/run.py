@@ -184,8 +184,12 @@ class Bench(Measure):
     def peers(self, label, took, source, peers):
         """What else reads the source, in the same run; commands of programs that are not here are passed over."""
         for name, command in peers:
-            if command and shutil.which(command.split()[0]):
+            if not command or not shutil.which(command.split()[0]):
+                continue
+            try:
                 self.goal(f"{label} ({name})", took, best(shell, f"{command} '{source}'", runs=1), name, size(source))
+            except subprocess.CalledProcessError:
+                print(f"  {label}: {name} cannot read it")
 
     def simdjson(self):
         """A program over simdjson, if it is installed with its headers; or ""."""
