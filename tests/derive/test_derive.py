@@ -190,7 +190,7 @@ class Derived(unittest.TestCase):
         self.assertTrue(data["metrics"][ipc["widths"]]["first"])
         want = [quotient(i, c) for i, c in zip(totals("papi_tot_ins"), totals("papi_tot_cyc"))]
         drawn = totals("cputime_ns")
-        for letter, value, is_drawn, said in zip(ipc["shades"], want, drawn, shown(ipc), strict=True):
+        for letter, value, is_drawn, said in zip(ipc["shades"], want, drawn, shown(ipc)):
             self.assertTrue(said == value or (math.isnan(said) and not is_drawn), (said, value))
             red, blue = letter in "BCDEFGHIJKLMNOP", letter in "QRSTUVWXYZabcde"
             self.assertEqual((red, blue), (value > want[0], value < want[0]), (letter, value, want[0]))
