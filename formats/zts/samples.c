@@ -170,8 +170,10 @@ static int read_tree(struct zts_traces *r, uint32_t place, struct pm_error *err)
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
 	uint64_t n = r->s->first[place + 1] - r->s->first[place];
 	struct zts_stores *stores = zts_stores_of(r->z);
-	zts_hold(stores, v->parts + t->part, true, &r->held);
-	const struct zts_parts parts = {v->parts + t->part, t->n_parts, r->held.payload};
+	const struct zts_part *first = v->parts + t->part;
+	/* What no other trace needs would be in the cache for nothing. */
+	zts_hold(stores, first, v->scans[first->store].parts[first->chunk] > 1, &r->held);
+	const struct zts_parts parts = {first, t->n_parts, r->held.payload};
 	int e = zts_tree_read(stores, &parts, &r->tree, err);
 	if (e == 0 && r->tree.n != n)
 		e = pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,

@@ -125,7 +125,8 @@ void zts_scan_store(struct pm_arena *a, const struct zts_store *store, struct zt
 {
 	uint32_t n = store->chunks.n;
 	struct scan_job *job = pm_arena_alloc(a, sizeof(*job));
-	*ret = (struct zts_scan){.status = pm_arena_alloc(a, (size_t)n + 1)};
+	*ret = (struct zts_scan){.status = pm_arena_alloc(a, (size_t)n + 1),
+		.parts = pm_arena_alloc(a, (size_t)n + 1)};
 	*job = (struct scan_job){store, names, sums, ret, NULL, ((size_t)n + PIECE - 1) / PIECE};
 	job->pieces = pm_arena_array(a, job->n_pieces + 1, sizeof(*job->pieces));
 	pm_arena_owns(a, free_pieces, job);

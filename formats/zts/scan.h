@@ -94,6 +94,7 @@ struct zts_scan {
 	struct zts_found *found; /* by place */
 	size_t n;
 	uint8_t *status; /* of each chunk: enum zts_status, known now for all */
+	uint8_t *parts;  /* of traces that count, in each chunk: 0, 1, or more */
 	struct zts_formless *formless;
 	size_t n_formless;
 	uint64_t payload_bytes; /* of sound chunks */

@@ -685,6 +685,18 @@ static void mark_inner(struct zts_survey *v)
 	}
 }
 
+static void count_parts(struct zts_survey *v)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct zts_trace *t = &v->traces[i];
+		for (uint32_t k = 0; k < t->n_parts && !t->lost && !t->inner; k++) {
+			const struct zts_part *p = &v->parts[t->part + k];
+			uint8_t *n = &v->scans[p->store].parts[p->chunk];
+			*n += *n <= 1;
+		}
+	}
+}
+
 static void free_tree(void *tree)
 {
 	zts_tree_done(tree);
@@ -717,6 +729,7 @@ static void survey(void *surveyor)
 	find_moved(s);
 	take_unclaimed(s);
 	mark_inner(v);
+	count_parts(v);
 	for (uint32_t i = 0; i < v->n_stores; i++) { /* only needed until here, and many */
 		pm_arena_free(a, v->scans[i].found);
 		v->scans[i].found = NULL;

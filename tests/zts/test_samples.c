@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/cache.h"
+#include "formats/zts/chunks.h"
 #include "profmount/profile.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
@@ -109,6 +111,74 @@ static void test_samples_are_the_calls(void **state)
 	pm_profile_close(p);
 }
 
+/* How often chunks are decompressed: every call of zts_chunk_read (meson.build). */
+static unsigned n_reads;
+
+int __real_zts_chunk_read(
+	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status);
+int __wrap_zts_chunk_read(
+	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status);
+
+int __wrap_zts_chunk_read(
+	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status)
+{
+	n_reads++;
+	return __real_zts_chunk_read(c, i, ret, ret_status);
+}
+
+/*
+ * Reads all samples of a store whose chunks have that many traces each; returns how much is in the
+ * cache afterwards.
+ */
+static uint64_t read_chunks_of(uint64_t traces_of_a_chunk, size_t room)
+{
+	enum { CHUNKS = 10, CALLS = 5 };
+	struct pm_open_options options = {.cache = pm_cache_new(1 << 20)};
+	struct pm_text traces = {0}, payload = {0};
+	const struct pm_threads *lanes;
+	struct pm_profile *p;
+	struct pm_sample samples[100];
+	int64_t n;
+	zts_put_file_header(&traces, 0x11);
+	for (uint64_t i = 0; i < CHUNKS; i++) {
+		pm_text_clear(&payload);
+		for (uint64_t k = 0; k < traces_of_a_chunk; k++) { /* in time, one of each chunk */
+			zts_put_begin(&payload, 0, 100);
+			zts_put_info(&payload, 0x05, 1558000000000ull + (k * CHUNKS + i) * 10);
+			for (uint64_t call = 1; call < CALLS; call++) {
+				zts_put_begin(&payload, call, 101);
+				zts_put_end(&payload, call + 1, 1);
+			}
+			zts_put_end(&payload, CALLS, CALLS);
+		}
+		zts_put_chunk(&traces, 0x11, pm_text_view(&payload));
+	}
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	assert_int_equal(pm_profile_open(folder, "zts", &options, &p, NULL), 0);
+	assert_int_equal(pm_profile_traces(p, &lanes, NULL), 0);
+	n_reads = 0;
+	for (uint64_t at = 0; at < lanes->threads[0].n_samples; at += (uint64_t)n) {
+		n = p->ops->samples(p, 0, at, samples, room, NULL);
+		assert_true(n > 0);
+	}
+	assert_int_equal(n_reads, CHUNKS);
+	uint64_t kept = pm_cache_bytes(options.cache);
+	pm_profile_close(p);
+	pm_cache_free(options.cache);
+	pm_text_done(&traces);
+	pm_text_done(&payload);
+	return kept;
+}
+
+/* Each once, whether or not others need it; and what nobody else needs is not kept. */
+static void test_chunks_are_read_once_and_kept_for_other_traces(void **state)
+{
+	assert_int_equal(read_chunks_of(1, 100), 0);
+	assert_true(read_chunks_of(3, 100) > 0);
+	read_chunks_of(1, 3);
+	read_chunks_of(3, 3);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -154,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples_are_the_calls),
+		cmocka_unit_test(test_chunks_are_read_once_and_kept_for_other_traces),
 		cmocka_unit_test(test_percentiles_are_exact),
 	};
 	if (!mkdtemp(folder))
