@@ -344,9 +344,17 @@ static inline bool pmfs_is_part(const struct pm_tree *tree, uint32_t context)
 struct pm_bytes pmfs_name_bare(struct pm_bytes name);
 
 /*
+ * The bare name of the function of which a compiler made this one, and what tells it from others
+ * that were made of it: `f`, ` [clone ._omp_fn.0]`, of C `f`, `._omp_fn.0`. Parts of `name`; the
+ * mark is empty if it is no such name.
+ */
+struct pm_bytes pmfs_name_original(struct pm_bytes name, struct pm_bytes *ret_mark);
+
+/*
  * The start of the last component of a bare name before `before`: the greatest position below
  * `before` that follows a `::`, `.` or `/` outside brackets; 0 if there is none. For an address,
- * MODULE+0xOFFSET, it is the offset; for a `<placeholder> number`, the number.
+ * MODULE+0xOFFSET, it is the offset; for a `<placeholder> number`, the number. The file's name of a
+ * library is one component.
  */
 size_t pmfs_name_component(struct pm_bytes bare, size_t before);
 

@@ -180,11 +180,53 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name)
 	return (struct pm_bytes){called.p + at, called.len - at};
 }
 
+/* Where a word is in a text, or the text's length. */
+static size_t find(struct pm_bytes text, const char *word)
+{
+	const uint8_t *at = text.len ? memmem(text.p, text.len, word, strlen(word)) : NULL;
+	return at ? (size_t)(at - text.p) : text.len;
+}
+
+static struct pm_bytes from(struct pm_bytes text, size_t at)
+{
+	return (struct pm_bytes){at ? text.p + at : text.p, text.len - at};
+}
+
+struct pm_bytes pmfs_name_original(struct pm_bytes name, struct pm_bytes *ret_mark)
+{
+	static const char clone[] = " [clone ";
+	static const char *const marks[] = {
+		"._omp_fn.", ".omp_outlined", ".isra.", ".part.", ".constprop.", ".cold"};
+	struct pm_bytes bare = pmfs_name_bare(name);
+	struct pm_bytes notes = from(name, (size_t)(bare.p - name.p) + bare.len);
+	size_t end = 0;
+	notes = from(notes, find(notes, clone));
+	while (end < notes.len && pm_begins_with(from(notes, end), clone))
+		end += find(from(notes, end + 1), "]") + 2;
+	size_t at = bare.len;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		size_t one = find(bare, marks[i]);
+		at = one > 0 && one < at ? one : at;
+	}
+	*ret_mark = at < bare.len ? from(bare, at)
+				  : (struct pm_bytes){notes.p, end < notes.len ? end : notes.len};
+	return (struct pm_bytes){bare.p, at};
+}
+
+/* Whether a dot begins the ending of a library's file: `.so` of `libm.so.6`. */
+static bool is_library(struct pm_bytes name, size_t dot)
+{
+	struct pm_bytes rest = from(name, dot);
+	return pm_begins_with(rest, ".so") && (rest.len == 3 || strchr(".] ", rest.p[3]));
+}
+
 size_t pmfs_name_component(struct pm_bytes bare, size_t before)
 {
-	const uint8_t *offset = bare.len ? memmem(bare.p, bare.len, "+0x", 3) : NULL;
-	if (offset)
-		return offset < bare.p + before ? (size_t)(offset - bare.p) : 0;
+	size_t offset = find(bare, "+0x");
+	if (offset < bare.len)
+		return offset < before ? offset : 0;
+	if (pm_ends_with(bare, " addresses)"))
+		return 0;
 	size_t depth = 0;
 	for (size_t i = before < bare.len ? before : bare.len; i-- > 0;) {
 		uint8_t c = bare.p[i];
@@ -193,7 +235,8 @@ size_t pmfs_name_component(struct pm_bytes bare, size_t before)
 		else if ((c == '(' || c == '{' || c == '<') && depth > 0)
 			depth--;
 		else if (depth == 0 && i + 1 < before &&
-			(c == '/' || c == '.' || (c == ' ' && bare.p[0] == '<') ||
+			(c == '/' || (c == '.' && !is_library(bare, i)) ||
+				(c == ' ' && bare.p[0] == '<') ||
 				(c == ':' && i > 0 && bare.p[i - 1] == ':')))
 			return i + 1;
 	}

@@ -150,18 +150,10 @@ static bool is_telling(struct pm_bytes part)
 	return starts && !fits(part, 2);
 }
 
-/*
- * Tries in this order: all of the name; the name without types and arguments; its last components
- * after `…`; the beginning of the last one before `…`; nothing. labels.js does the same.
- */
-static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_cut_before)
+/* The last components after `…`, the beginning of the last one before `…`, or nothing. */
+static void add_shortened(struct pm_text *out, struct pm_bytes bare, size_t columns)
 {
-	struct pm_bytes bare = pmfs_name_bare(name), last = bare, best = {NULL, 0};
-	*ret_cut_before = false;
-	if (fits(name, columns))
-		return name;
-	if (fits(bare, columns))
-		return bare;
+	struct pm_bytes last = bare, best = {NULL, 0};
 	for (size_t at = bare.len; columns >= 4 && at > 0;) {
 		at = pmfs_name_component(bare, at);
 		struct pm_bytes part = {bare.p + at, bare.len - at};
@@ -173,22 +165,43 @@ static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_c
 			break;
 		best = part;
 	}
-	*ret_cut_before = best.len > 0;
-	if (best.len == 0 && columns >= 4)
-		best = (struct pm_bytes){last.p, fitting(last, columns - 1)};
-	return best;
+	if (best.len > 0) {
+		pm_text_str(out, "…");
+		pm_text_bytes(out, best);
+	} else if (columns >= 4 && last.len > 0) {
+		pm_text_add(out, last.p, fitting(last, columns - 1));
+		pm_text_str(out, "…");
+	}
 }
 
+/*
+ * Tries in this order: all of the name; the name without types and arguments; a part of that, and
+ * the end of what a compiler added, `.0`, by which copies differ. labels.js does the same.
+ */
 void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns)
 {
-	bool cut_before;
-	struct pm_bytes shown = shorten(name, columns, &cut_before);
-	if (shown.len == 0)
+	struct pm_bytes mark, bare = pmfs_name_original(name, &mark);
+	if (fits(name, columns)) {
+		pm_text_bytes(out, name);
 		return;
-	bool is_whole = shown.len == name.len || shown.len == pmfs_name_bare(name).len;
-	pm_text_str(out, cut_before ? "…" : "");
-	pm_text_bytes(out, shown);
-	pm_text_str(out, cut_before || is_whole ? "" : "…");
+	}
+	if (mark.len <= columns && fits(bare, columns - mark.len)) {
+		pm_text_bytes(out, bare);
+		pm_text_bytes(out, mark);
+		return;
+	}
+	const uint8_t *dot = mark.len ? memrchr(mark.p, '.', mark.len) : NULL;
+	struct pm_bytes end = {dot, dot ? (size_t)(mark.p + mark.len - dot) : 0};
+	end.len -= end.len && end.p[end.len - 1] == ']';
+	size_t room = columns > end.len ? columns - end.len : 0, before = out->len;
+	if (end.len && room > 0 && fits(bare, room - 1)) {
+		pm_text_bytes(out, bare);
+		pm_text_str(out, "…");
+	} else {
+		add_shortened(out, bare, room);
+	}
+	if (out->len > before)
+		pm_text_bytes(out, end);
 }
 
 void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name)

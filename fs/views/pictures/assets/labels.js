@@ -34,26 +34,32 @@ function bare(name) {
   return name.slice(before.slice(word).endsWith("operator") ? word : from);
 }
 
+/* The bare name of the function of which a compiler made this one, and what tells it from others of that; as pmfs_name_original does. */
+function original(name) {
+  const short = bare(name), made = short.slice(1).search(/\._omp_fn\.|\.omp_outlined|\.(isra|part|constprop)\.|\.cold/) + 1;
+  if (made) return [short.slice(0, made), short.slice(made)];
+  const notes = name.slice(name.indexOf(short) + short.length).match(/(?: \[clone [^\]]*\])+/);
+  return [short, notes ? notes[0] : ""];
+}
+
 /* Where the last component of a bare name begins that begins before a place. */
 function component(name, before) {
   const offset = name.indexOf("+0x");
   if (offset >= 0) return offset < before ? offset : 0;
+  if (name.endsWith(" addresses)")) return 0;
   for (let i = before - 1, depth = 0; i >= 0; i--) {
     const c = name[i];
     if (")}>".includes(c)) depth++;
     else if ("({<".includes(c) && depth > 0) depth--;
-    else if (depth === 0 && i + 1 < before && (c === "/" || c === "." || (c === " " && name[0] === "<") || (c === ":" && name[i - 1] === ":"))) return i + 1;
+    else if (depth === 0 && i + 1 < before && (c === "/" || (c === "." && !/^\.so(?:[.\] ]|$)/.test(name.slice(i, i + 4))) || (c === " " && name[0] === "<") || (c === ":" && name[i - 1] === ":"))) return i + 1;
   }
   return 0;
 }
 
 const columnsOf = text => [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x10ff ? 2 : 1), 0);
 
-/* What of a name fits and tells it from others; as pmfs_svg_cut does. */
-function fit(name, room) {
-  const most = Math.floor(room / column), short = bare(name);
-  if (columnsOf(name) <= most) return name;
-  if (columnsOf(short) <= most) return short;
+/* The last components after `…`, the beginning of the last one before `…`, or nothing. */
+function shortened(short, most) {
   if (most < 4) return "";
   let last = short, best = "";
   for (let at = short.length; at > 0; ) {
@@ -70,5 +76,15 @@ function fit(name, room) {
     if (columnsOf(cut + letter) > most - 1) break;
     cut += letter;
   }
-  return cut + "…";
+  return cut && cut + "…";
+}
+
+/* What of a name fits and tells it from others; as pmfs_svg_cut does. */
+function fit(name, room) {
+  const most = Math.floor(room / column), [short, mark] = original(name);
+  if (columnsOf(name) <= most) return name;
+  if (columnsOf(short + mark) <= most) return short + mark;
+  const end = mark.slice(mark.lastIndexOf(".")).replace(/\]$/, ""), left = most - end.length;
+  const shown = end && columnsOf(short) < left ? short + "…" : shortened(short, left);
+  return shown && shown + end;
 }
