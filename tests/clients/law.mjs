@@ -25,12 +25,18 @@ async function look(where) {
     const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), strays = [];
     for (let node = walk.nextNode(); node; node = walk.nextNode())
       if (/\d/.test(node.data) && !node.parentElement.closest(free)) strays.push(node.data.trim());
+    // Of a name that is too long, a part is only cut when nothing is left of those that tell less.
+    const wide = e => { const text = document.createRange(); text.selectNodeContents(e); return text.getBoundingClientRect().width; };
+    const early = [...main.querySelectorAll(".name")].filter(name => {
+      const parts = ["rest", "head", "mid", "tail"].map(kind => name.querySelector("." + kind)).filter(Boolean), room = parts.map(e => e.getBoundingClientRect().width);
+      return parts.some((e, i) => wide(e) > room[i] + 0.02 && room.slice(0, i).some(left => left > 1));
+    }).map(name => `${name.title || name.textContent} is cut too early`);
     return {
       cells: all("data-cell", e => [e.textContent, e.dataset.cell]), shares: all("data-share", e => [e.textContent, e.dataset.share, Number(e.dataset.whole)]),
       totals: all("data-total", e => [e.textContent, e.dataset.total, Number(e.dataset.whole)]), rows: all("data-rows", e => [e.textContent, e.dataset.rows]),
       args: all("data-args", e => [e.dataset.args, [...e.querySelectorAll("tr")].map(r => [r.cells[0].textContent, r.cells[1].textContent])]),
       times: all("data-time", e => [Number(e.dataset.time), e.dataset.thread, [...main.querySelectorAll(".path .name")].map(n => n.textContent)]),
-      alerts: [...main.querySelectorAll("[role=alert]")].map(e => e.textContent), strays };
+      alerts: [...main.querySelectorAll("[role=alert]")].map(e => e.textContent).concat(early), strays };
   });
   for (const alert of shown.alerts) errors.push(`${where}: ${alert}`);
   for (const stray of shown.strays) found.strays.add(JSON.stringify([where, stray]));

@@ -160,20 +160,21 @@ const place = (file, line) => file ? fileName(file) + (line ? ":" + line : "") :
 
 /* Cut in its middle if there is no room; whole for those who copy it. What tells it from others stays longest. */
 function nameOf(name, more) {
-  let wider, from, end;
+  let wider, from, end, after, last = name.length;
   if (name.length < 4096) {
-    const short = bare(name), begin = name.indexOf(short), last = component(short, short.length);
+    const [short, mark] = original(name), begin = name.indexOf(short), at = component(short, short.length), dot = mark.lastIndexOf(".");
     end = begin + short.length;
-    from = begin + last;
-    wider = begin + component(short, last); /* the class */
+    from = begin + at;
+    after = name.indexOf(mark, end) + mark.length;
+    last = dot >= 0 && mark.length - dot < 12 ? after - mark.length + dot : after; /* `.0`, by which copies differ */
+    wider = begin + component(short, at); /* the class */
   } else {
     wider = from = name.length - 30;
-    end = name.length;
+    end = after = last;
   }
   if (end - from > 40) wider = from = end - 40;
-  const clone = name.slice(end).match(/ \[clone [^\]]{0,24}\]$/), last = clone ? name.length - clone[0].length + " [clone .".length : name.length; /* by its number some differ */
   return h("span", { class: "name" + (more ? " " + more : ""), title: name.slice(0, 2000) },
-    [["head", 0, wider], ["mid", wider, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
+    [["head", 0, wider], ["mid", wider, from], ["tail", from, end], ["rest", end, last], ["copy", last, after], ["rest", after, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
 }
 
 /* A path: the name of its file stays, and which eval it is. */

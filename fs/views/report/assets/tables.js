@@ -103,7 +103,7 @@ function showTable(box, doc, options = {}) {
   const titleOf = name => options.titles && options.titles[name] || name;
   function makeList() {
     const shown = shownColumns(), isPath = i => /^(file|module|source|command)$/.test(names[i]), isName = i => isText.test(names[i]) && names[i] !== "category", named_ = shown.some(isName);
-    const widths = i => names[i] === "path" && options.link ? 8 : isPath(i) && named_ ? 24 : isName(i) || isPath(i) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
+    const widths = i => names[i] === "path" && options.link ? 8 : isPath(i) && named_ ? 24 : isName(i) || isPath(i) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) * 0.92 + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) + (isNarrow() ? 1.6 : 2.6); /* and what is around a cell */
     types ||= names.map((_, i) => data.some(row => typeof row[i + 1] === "number"));
     const columns = shown.map(i => ({ title: titleOf(names[i]), hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
     const sort = byName ? { column: columns.findIndex(c => c.hint === byName), down: way === "down" } : null;
