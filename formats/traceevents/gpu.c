@@ -137,8 +137,7 @@ void tev_launches(struct tev_reading *t)
 		tev_no_memory(t);
 	pm_rec_sheet(t->r, &launch_sheet, all, n);
 	pm_rec_note(t->r, "launches.csv",
-		"what was launched on GPUs, by which call, and how long it waited (delay_ns), by "
-		"correlation");
+		"what was launched on GPUs, by which call, how long it waited (delay_ns)");
 	pm_rec_recipe(t->r, "How long do kernels and copies wait after their launch?",
 		"awk -F, 'NR > 1 { n++; s += $3; m = $3 > m ? $3 : m } END { printf \"%.2f us on "
 		"average, %.2f us at most\\n\", s / n / 1e3, m / 1e3 }' launches.csv");

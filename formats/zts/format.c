@@ -115,15 +115,13 @@ static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int
 
 static const struct pm_note notes[] = {
 	{"traces.csv", "every trace and span: start, duration, errors, attributes, method, path"},
-	{"requests.csv",
-		"traces by what was asked for: method and path, with {n} for numbers and ids"},
+	{"requests.csv", "traces by what was asked for: method and path, {n} for numbers and ids"},
 	{"methods.csv", "every method over all traces"},
 	{"attributes.csv", "every attribute value: traces and calls with it, errors, time"},
 	{"statements.csv",
 		"SQL by text, with ? for literals: calls, errors, time, the slowest trace"},
 	{"exceptions.csv", "every exception: count, first and last time, first trace"},
-	{"spans.csv",
-		"attributes and exceptions of every call, with its times; by name, not listed"},
+	{"spans.csv", "attributes and exceptions of every call, with times; by name, not listed"},
 	{"slow errors", "links to the longest traces; links to the traces with an error"},
 	{"stores", "each store: its chunks, its texts, and a directory for each trace"},
 	{NULL, NULL},

@@ -34,10 +34,10 @@ static void add_entries(
 	add_entry(
 		out, "report.html", "The runs in a browser: costs, scaling, the largest changes.");
 	add_entry(out, "runs.csv",
-		"A row for each run: whole costs, threads, time, directory; why it cannot be read.");
+		"A row a run: whole costs, threads, time, directory; why it cannot be read.");
 	add_entry(out, "functions.csv", "functions.csv of every run, one after the other.");
 	add_entry(out, "functions-wide.csv",
-		"A row for each function, a column for each run: own cost of the primary quantity.");
+		"A row a function, a column a run: own cost of the primary quantity.");
 	if (e->runs.repeated)
 		add_entry(out, "noise.csv",
 			"Mean, deviation, least and most of each function's own cost by name.");
@@ -52,7 +52,7 @@ static void add_entries(
 			"How well each run uses its threads: load balance, MPI, OpenMP, scaling.");
 	add_entry(out, "damage.csv", "What of any run could not be read.");
 	add_entry(out, "X.parquet X.tsv",
-		"X.csv as Parquet; functions, lines … with tabs, unquoted. By name, not listed.");
+		"X.csv as Parquet; functions, lines … with tabs. By name, not listed.");
 	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
 		"Everything that a mount of this run alone has; see README.txt there.");
 	add_entry(out, "compare/NAME/",

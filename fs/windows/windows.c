@@ -82,7 +82,7 @@ static int windows_readme_render(
 	if (p->traces_are_calls && p->n_events > 0)
 		pm_text_str(out, " Numbers of calls (-o values) count where their calls begin.");
 	if (pm_profile_has(p, threads))
-		pm_text_str(out, " A thread has windows/ too, in its directory.");
+		pm_text_str(out, "\nA thread has windows/ too, in its directory.");
 	pm_text_str(out, "\n\n");
 	if (run_ns == PM_NO_TIME || run_ns == 0) {
 		pm_text_str(

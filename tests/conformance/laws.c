@@ -398,6 +398,32 @@ static bool is_excused(struct laws *w)
 	return excused || pm_profile_damage(p, &damages, &err) < 0;
 }
 
+/* Texts for people fit into a terminal. A command is a line; the second one is the source's path.
+ */
+static void check_texts(struct laws *w)
+{
+	enum { MOST_COLUMNS = 100 };
+	static const char *const names[] = {"README.txt", "recipes.txt", "windows/README.txt"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		struct pmfs_entry entry;
+		size_t len;
+		if (pmfs_tree_walk(w->in->tree, names[i], &entry, &err) < 0)
+			continue;
+		char *text = sheet_text(w->in, entry.node, &len);
+		unsigned line = 1;
+		for (char *at = text; at && *at; line++) {
+			size_t bytes = strcspn(at, "\n"), columns = 0;
+			for (size_t k = 0; k < bytes; k++)
+				columns += (at[k] & 0xc0) != 0x80;
+			if (columns > MOST_COLUMNS && *at != '$' && line != 2)
+				fail(w, "%s: line %u has %zu columns", names[i], line, columns);
+			at += bytes + (at[bytes] == '\n');
+		}
+		free(text);
+	}
+}
+
 static void check_all(struct laws *w, const struct pmfs_columns *c)
 {
 	static const char *const function[] = {"name", "file", "line", "module", NULL};
@@ -420,6 +446,7 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	check_unique(w, "callers.csv", edge);
 	check_callers(w);
 	check_exports(w, c);
+	check_texts(w);
 	free(w->quantities);
 }
 

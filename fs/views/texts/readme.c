@@ -704,7 +704,7 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	if (*names)
 		add_entry(out, names, about);
 	add_entry(out, "X.parquet X.tsv",
-		"X.csv as Parquet; functions, lines … with tabs, unquoted. By name, not listed.");
+		"X.csv as Parquet; functions, lines … with tabs. By name, not listed.");
 	return 0;
 }
 
@@ -755,7 +755,7 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 	bool has_paths = strcmp(pm_profile_kind_of_tree(p), "edges") != 0;
 	add_entry(out, "focus/ ignore/",
 		has_paths
-			? "The same with or without some functions: focus/PATTERN; hide/ and from/, too."
+			? "The same with or without some functions: focus/PATTERN; also hide/, from/."
 			: "Filters, which need call paths: this source has costs by call edge.");
 	if (traced)
 		add_entry(out, "windows/",
@@ -817,7 +817,7 @@ static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 	pm_text_str(out, "  ");
 	pmfs_print_share(out, all->cost, all->whole);
 	pm_text_printf(out, " of the cost has no names: missing-symbols.csv says why%s%s.\n",
-		all->advice ? "; " : "", all->advice ? all->advice : "");
+		all->advice ? ";\n  " : "", all->advice ? all->advice : "");
 	return 0;
 }
 
