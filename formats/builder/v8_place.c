@@ -155,14 +155,15 @@ static uint32_t place_of(struct pm_v8 *t, const struct pm_v8_node *n)
 	return t->no_stack;
 }
 
-/* Hits of a node, those of its lines on them. */
-static void add_hits(struct pm_v8 *t, const struct pm_v8_node *n)
+/* Hits of a node, those of its lines on them. Adds up the ticks of lines that are no hits of it. */
+static void add_hits(struct pm_v8 *t, const struct pm_v8_node *n, uint64_t *lost)
 {
-	int64_t rest = n->hits;
+	int64_t rest = n->hits != PM_V8_NO_NUMBER ? n->hits : 0;
 	for (size_t i = 0; i < n->n_ticks; i++) {
 		const struct pm_v8_tick *tick = &t->ticks[n->first_tick + i];
-		int64_t ticks = tick->ticks < rest ? tick->ticks : rest;
+		int64_t ticks = rest <= 0 ? 0 : tick->ticks < rest ? tick->ticks : rest;
 		rest -= ticks;
+		*lost += (uint64_t)(tick->ticks - ticks);
 		if (ticks > 0)
 			pm_rec_cost(t->r, t->thread,
 				pm_rec_line(t->r, place_of(t, n), (struct pm_bytes){0},
@@ -175,6 +176,7 @@ static void add_hits(struct pm_v8 *t, const struct pm_v8_node *n)
 
 static void add_costs(struct pm_v8 *t)
 {
+	uint64_t lost = 0;
 	for (size_t i = 0; i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
 		const struct pm_v8_node *n = &t->nodes[i];
 		if (n->frame == PM_NONE)
@@ -183,9 +185,13 @@ static void add_costs(struct pm_v8 *t)
 			pm_rec_cost(t->r, t->thread, place_of(t, n), t->time, n->ns);
 		if (t->has_bytes && n->bytes != PM_V8_NO_NUMBER && n->bytes != 0)
 			pm_rec_cost(t->r, t->thread, place_of(t, n), t->size, n->bytes);
-		if (!t->has_bytes && n->hits != PM_V8_NO_NUMBER)
-			add_hits(t, n);
+		if (!t->has_bytes)
+			add_hits(t, n, &lost);
 	}
+	if (lost)
+		pm_rec_damage(t->r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%llu ticks of lines are more than their function has hits: these are left out",
+			(unsigned long long)lost);
 }
 
 /* ---- times ---- */
@@ -523,8 +529,10 @@ void pm_v8_place_calls(struct pm_v8 *t, const struct pm_v8_calls *as)
 {
 	t->time = as->time;
 	t->has_hits = false; /* samples are not counted where calls are */
-	for (size_t i = 0; i < t->n_nodes; i++)
+	for (size_t i = 0; i < t->n_nodes; i++) {
 		t->nodes[i].hits = PM_V8_NO_NUMBER;
+		t->nodes[i].n_ticks = 0;
+	}
 	settle(t, as->thread);
 	add_visits(t, as);
 	add_costs(t);

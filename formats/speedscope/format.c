@@ -78,7 +78,8 @@ struct reading {
 	uint32_t open; /* the innermost open call, PM_NONE */
 	int64_t now;
 	uint64_t n_lost, n_back, n_crossed, n_closed;
-	uint64_t lost_at; /* of the first one */
+	uint64_t n_rounded; /* times of events in all profiles */
+	uint64_t lost_at;   /* of the first one */
 };
 
 static bool is(struct pm_bytes key, const char *name)
@@ -533,6 +534,7 @@ static void read_events(struct reading *t, const struct profile *p)
 		struct pm_scan_value v;
 		uint32_t frame = PM_NONE;
 		int64_t at = INT64_MIN;
+		enum pm_decimal how = PM_DECIMAL_NONE;
 		char type = 0;
 		bool good = enter_object(t);
 		while (good && pm_scan_key(&t->s, &key)) {
@@ -547,10 +549,11 @@ static void read_events(struct reading *t, const struct profile *p)
 									       : 0;
 			else if (is_frame)
 				frame = index_of(&v, t->n_frames);
-			else if (kind != PM_SCAN_NUMBER ||
-				pm_scan_decimal(v.text, event_scale(p), &at) >= PM_DECIMAL_BEYOND)
-				at = INT64_MIN;
+			else if (kind == PM_SCAN_NUMBER)
+				how = pm_scan_decimal(v.text, event_scale(p), &at);
 		}
+		at = how >= PM_DECIMAL_BEYOND ? INT64_MIN : at;
+		t->n_rounded += how == PM_DECIMAL_ROUNDED;
 		if (t->s.code)
 			return;
 		/* Differences of times stay within 64 bits. */
@@ -682,6 +685,11 @@ static int read_all(struct reading *t, struct pm_error *err)
 		unit_quantities(t);
 	t->s = pm_rec_json(r);
 	read_profiles(t);
+	if (t->n_rounded)
+		pm_rec_remark(r,
+			"%llu times of events are between two nanoseconds, or millionths of another "
+			"unit: they are rounded",
+			(unsigned long long)t->n_rounded);
 	pm_rec_json_ends(r, &t->s);
 	return 0;
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Sources of a few lines, each of what was once wrong, and what their documents have to say.
+
+    test_small.py PROFMOUNT
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFMOUNT = os.path.abspath(sys.argv[1])
+
+
+class Small(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="profmount-small-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = scratch.name
+
+    def source(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(data if isinstance(data, bytes) else (data if isinstance(data, str) else json.dumps(data)).encode())
+        return path
+
+    def cat(self, source, name, *options):
+        done = subprocess.run([PROFMOUNT, *options, "--cat", source, name], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def rows(self, source, name, *options):
+        return list(csv.DictReader(io.StringIO(self.cat(source, name, *options))))
+
+    def test_ticks_of_lines_that_are_no_hits_are_damage(self):
+        """Of the nodes' ticks, b has one too many, and c no hits at all."""
+        nodes = [{"id": i + 1, "callFrame": {"functionName": name, "scriptId": "1", "url": "a.js", "lineNumber": 0, "columnNumber": 0},
+                  "positionTicks": [{"line": 2, "ticks": 3}, {"line": 5, "ticks": 2}]} for i, name in enumerate("abc")]
+        nodes[0]["hitCount"], nodes[1]["hitCount"] = 7, 4
+        source = self.source("ticks.cpuprofile", {"nodes": nodes, "startTime": 0, "endTime": 9})
+        self.assertEqual({r["line"]: r["hits_excl"] for r in self.rows(source, "lines.csv")}, {"2": "6", "5": "3", "": "2"})
+        self.assertEqual([r["what"] for r in self.rows(source, "damage.csv")],
+                         ["6 ticks of lines are more than their function has hits: these are left out"])
+
+    def test_rounded_times_of_events_are_said(self):
+        events = [{"type": kind, "frame": 0, "at": at} for kind, at in (("O", 0), ("C", 1.0000000004), ("O", 2), ("C", 2.5))]
+        profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 3, "events": events}
+        whole = {"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "f"}]}, "profiles": [profile]}
+        said = "1 times of events are between two nanoseconds"
+        source = self.source("times.speedscope.json", whole)
+        self.assertIn(said, self.cat(source, "summary.txt"))
+        self.assertEqual(self.rows(source, "functions.csv")[0]["time_ns_excl"], "1500000000")
+        events[1]["at"] = 1
+        self.assertNotIn("between two", self.cat(self.source("times.speedscope.json", whole), "summary.txt"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
