@@ -45,6 +45,16 @@ class Small(unittest.TestCase):
         self.assertEqual([r["what"] for r in self.rows(source, "damage.csv")],
                          ["6 ticks of lines are more than their function has hits: these are left out"])
 
+    def test_what_is_idle_is_said_where_threads_are_busy(self):
+        """The kernel's idle loop is sampled like work: kinds say that a fourth is idle, and so does the line above."""
+        samples = [("swapper", 0, "default_idle") if i % 4 == 0 else ("app", 42, "work") for i in range(20)]
+        source = self.source("idle.txt", "\n".join(
+            f"{comm} {pid} [000] {1 + i * 0.001:.6f}:    1000000 cpu-clock: \n\tffffffff81000000 {name}+0x1 ([kernel.kallsyms])\n"
+            for i, (comm, pid, name) in enumerate(samples)))
+        lines = self.cat(source, "summary.txt").splitlines()
+        self.assertIn("busy     20 ms of 2 threads × 19 ms: 52.6%, of which 5 ms in category idle", lines)
+        self.assertIn("kinds    program 75.0%, idle 25.0%", lines)
+
     def test_rounded_times_of_events_are_said(self):
         events = [{"type": kind, "frame": 0, "at": at} for kind, at in (("O", 0), ("C", 1.0000000004), ("O", 2), ("C", 2.5))]
         profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 3, "events": events}

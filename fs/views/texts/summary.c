@@ -664,6 +664,7 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 	static const char *const of[N_SORTS] = {"thread", "GPU stream"};
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_columns *c;
+	const struct pmfs_category_sums *kinds;
 	struct usage u = {.idle_ns = 0};
 	int r = pmfs_model_columns(m, &c, err);
 	/* What a filter leaves out was not idle, and the time between runs is nobody's. */
@@ -677,6 +678,12 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 	double ns = pm_unit_ns(metric->unit);
 	if (pm_quantity_of(metric->name, metric->unit) != PM_QUANTITY_TIME || !(ns > 0))
 		return 0;
+	if ((r = pmfs_category_sums(m, &kinds, err)) < 0)
+		return r;
+	/* `<omp idle>`: a processor's time, in which threads wait for work. */
+	double waits = c->first_excl == PM_NONE
+		? 0
+		: kinds->cells[(size_t)PMFS_IDLE * c->n + c->first_excl] - kinds->idle;
 	r = measure(&u, m, ns, err);
 	for (int i = 0, shown = 0; r == 0 && i < N_SORTS; i++) {
 		if (u.n[i] == 0 || (i == STREAMS && !p->window))
@@ -689,6 +696,11 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 		pmfs_print_ns(out, (double)counts->duration_ns);
 		pm_text_printf(out, ": %.1f%%",
 			100 * u.busy_ns[i] / (u.n[i] * (double)counts->duration_ns));
+		if (i == PROCESSORS && waits >= 0.0005 * kinds->busy && waits > 0) {
+			pm_text_str(out, ", of which ");
+			pmfs_print_ns(out, waits * ns);
+			pm_text_str(out, " in category idle");
+		}
 		if (i == PROCESSORS && u.idle_ns > 0) {
 			pm_text_str(out, ", idle ");
 			pmfs_print_ns(out, u.idle_ns);
