@@ -736,10 +736,10 @@ static int probe(const struct pm_candidate *c)
 			pm_scan_skip(&s);
 			continue;
 		}
-		pm_scan_value(&s, &v);
-		return v.kind == PM_SCAN_TEXT && memmem(v.text.p, v.text.len, "speedscope", 10)
-			? PM_PROBE_CERTAIN
-			: PM_PROBE_NO;
+		if (pm_scan_value(&s, &v) != PM_SCAN_TEXT)
+			break; /* the head may end in it */
+		return memmem(v.text.p, v.text.len, "speedscope", 10) ? PM_PROBE_CERTAIN
+								      : PM_PROBE_NO;
 	}
 	const char *name = strstr(c->path, ".speedscope.json");
 	return name && s.cut ? PM_PROBE_BY_CONTENT : PM_PROBE_NO;

@@ -66,6 +66,15 @@ class Small(unittest.TestCase):
         events[1]["at"] = 1
         self.assertNotIn("between two", self.cat(self.source("times.speedscope.json", whole), "summary.txt"))
 
+    def test_schema_may_be_where_the_head_of_the_file_ends(self):
+        """Files are recognised by their first 4 KiB, of which `$schema` is whole, in part, or none."""
+        profile = {"type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": 1, "samples": [[0]], "weights": [1]}
+        schema = '"$schema": "https://www.speedscope.app/file-format-schema.json"}'
+        for before in range(4000, 4101, 10):
+            text = json.dumps({"profiles": [profile], "shared": {"frames": [{"name": "f"}]}})[:-1] + ", "
+            source = self.source("late.speedscope.json", text + " " * (before - len(text)) + schema)
+            self.assertEqual([r["name"] for r in self.rows(source, "functions.csv")], ["f"], before)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
