@@ -75,6 +75,13 @@ class Small(unittest.TestCase):
             source = self.source("late.speedscope.json", text + " " * (before - len(text)) + schema)
             self.assertEqual([r["name"] for r in self.rows(source, "functions.csv")], ["f"], before)
 
+    def test_what_little_a_line_has_is_not_rounding(self):
+        """Whole numbers are exact: what of a function lies on no known line is one part in 4 * 10^11."""
+        source = self.source("little.cpuprofile", {"nodes": [{
+            "id": 1, "callFrame": {"functionName": "f", "scriptId": "1", "url": "a.js", "lineNumber": 0, "columnNumber": 0},
+            "hitCount": 400000000001, "positionTicks": [{"line": 2, "ticks": 400000000000}]}], "startTime": 0, "endTime": 9})
+        self.assertEqual({r["line"]: r["hits_excl"] for r in self.rows(source, "lines.csv")}, {"2": "400000000000", "": "1"})
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -43,7 +43,7 @@ int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
 void pmfs_sums_tidy(struct pmfs_sums *s)
 {
 	for (size_t i = 0; i < (size_t)s->n * s->columns->n; i++)
-		if (!isnan(s->cells[i]) && fabs((double)s->cells[i]) <= 1e-11 * s->taken[i])
+		if (pmfs_is_rounding(s->cells[i], s->taken[i], 1e-11))
 			s->cells[i] = 0;
 }
 

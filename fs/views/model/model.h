@@ -291,6 +291,16 @@ static inline pm_number pmfs_value_number(const struct pm_value *value)
 	return value->negative ? (pm_number)value->i : (pm_number)value->u;
 }
 
+/*
+ * Whether what is left of costs, of which others were taken off, is an error of rounding: less than
+ * this part of them. Whole numbers below 2^53 have none.
+ */
+static inline bool pmfs_is_rounding(pm_number left, pm_number of, double part)
+{
+	bool exact = left == truncl(left) && fabsl(of) < 0x1p53L;
+	return fabsl(left) <= fabsl(of) * part && (left == 0 || !exact);
+}
+
 /* A stored value exactly, for values.csv. */
 static inline void pmfs_set_value(struct pm_cell *cell, const struct pm_value *value)
 {

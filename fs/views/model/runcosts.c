@@ -187,10 +187,9 @@ int pmfs_run_cells(
 void pmfs_set_self(struct pm_cell *cell, pm_number own, pm_number nested)
 {
 	pm_number self = isnan(nested) ? own : own - nested;
-	pm_number rounding = ldexpl(fabsl(own), -40);
-	if (isnan(self) || fabsl(self - pmfs_cell_number(cell)) <= rounding)
+	if (isnan(self) || pmfs_is_rounding(self - pmfs_cell_number(cell), own, 0x1p-40))
 		return;
-	if (fabsl(self) <= rounding)
+	if (pmfs_is_rounding(self, own, 0x1p-40))
 		pm_set_empty(cell);
 	else
 		*cell = pmfs_cell(self);

@@ -270,7 +270,7 @@ static void take_child(const struct pmfs_columns *columns, pm_number *own, const
 static void drop_rounding(const struct pmfs_columns *columns, pm_number *own, const pm_number *all)
 {
 	for (uint32_t k = 0; k < columns->n; k++)
-		if (fabsl(own[k]) < fabsl(all[k]) * 1e-12)
+		if (pmfs_is_rounding(own[k], all[k], 1e-12))
 			own[k] = 0;
 }
 
