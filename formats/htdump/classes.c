@@ -218,57 +218,54 @@ void htd_class_collection(const struct htd_opened *src, struct pm_collection *re
 static const char *const counter_columns[] = {"time_ns", "value"};
 
 struct counter_rows {
+	struct pm_arena arena; /* of: */
 	struct htd_sorted cursor;
 	const struct htd_plan *plan; /* of the last event, and the position of the field in it */
 	uint32_t field;
 };
 
-struct order_job {
-	const struct htd_opened *src;
-	uint32_t klass;
-};
-
-static int order_build(void *context, struct pm_error *err)
+/* Of the events of a table's class. */
+static void order_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	const struct order_job *job = context;
-	const struct htd_stream *s = &job->src->stream;
-	struct htd_order *o = &job->src->sheets[job->klass].order;
+	const struct pm_table *table = owner;
+	const struct htd_opened *src = table->self;
+	const struct htd_stream *s = &src->stream;
+	struct htd_order *o = part;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	const struct htd_sorted_event *e;
 	struct htd_sorted cursor;
-	htd_order_done(o);
-	*o = (struct htd_order){.s = s,
-		.filter = {.runs = &s->table.klasses[job->klass].events, .what = job->klass}};
-	int r = htd_order_build(o);
+	*o = (struct htd_order){
+		.s = s, .filter = {.runs = &s->table.klasses[table->a].events, .what = table->a}};
+	int r = htd_order_build(a, o);
 	if (r == 0)
-		r = htd_sorted_start(&cursor, o, NULL);
-	else
-		cursor.items = NULL;
+		r = htd_sorted_start(&cursor, scratch, o, NULL);
 	for (uint64_t n = 0; r >= 0; n++) {
 		if (n % HTD_MARK == 0)
-			r = htd_order_mark(o, &cursor);
-		if (r >= 0)
-			r = htd_sorted_next(&cursor, &e);
-		if (r <= 0)
+			htd_order_mark(a, o, &cursor);
+		if ((r = htd_sorted_next(&cursor, &e)) == 0)
 			break;
 	}
-	htd_sorted_done(&cursor);
-	return r == -EIO ? htd_has_changed(job->src, err) : r;
+	pm_build_check(a, r == -EIO ? htd_has_changed(src, err) : r);
+	pm_arena_done(scratch);
 }
+
+static const struct pm_part_type order_type = {
+	.size = sizeof(struct htd_order), .build = order_build, .what = "the order of events"};
 
 static void counter_done(struct pm_rows *rows)
 {
 	struct counter_rows *c = rows->own;
-	htd_sorted_done(&c->cursor);
+	pm_arena_done(&c->arena);
 	free(c);
 }
 
 static int counter_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct htd_opened *src = rows->table->self;
-	struct htd_sheet *sheet = &src->sheets[rows->table->a];
-	struct order_job job = {src, (uint32_t)rows->table->a};
+	struct pm_part *part = &src->sheets[rows->table->a].order;
+	const struct htd_order *order;
 	const struct htd_sorted_event *e;
-	int r = pm_lazy_get(&sheet->lazy, order_build, &job, err);
+	int r = pm_part_get(part, &order_type, (void *)(uintptr_t)rows->table, &order, err);
 	if (r < 0)
 		return r;
 	struct counter_rows *c = calloc(1, sizeof(*c));
@@ -276,9 +273,9 @@ static int counter_start(struct pm_rows *rows, struct pm_error *err)
 		return pm_error_plain(err, -ENOMEM);
 	rows->own = c;
 	uint64_t mark = rows->at / HTD_MARK, skip = rows->at % HTD_MARK;
-	if (mark >= sheet->order.n_marks)
+	if (mark >= order->n_marks)
 		return 0;
-	r = htd_sorted_start(&c->cursor, &sheet->order, &sheet->order.marks[mark]);
+	r = htd_sorted_start(&c->cursor, &c->arena, order, &order->marks[mark]);
 	while (r >= 0 && skip--)
 		if ((r = htd_sorted_next(&c->cursor, &e)) == 0)
 			break;
@@ -406,55 +403,50 @@ static bool is_shown(enum pm_series_kind kind, const struct htd_flat *f)
 	return false;
 }
 
-/* Adds the class if it has something to show. 0 or -ENOMEM. */
-static int add_class(struct htd_opened *src, uint32_t klass)
+/* Adds the class to the series if it has something to show. */
+static void add_class(struct pm_arena *a, const struct htd_opened *src, uint32_t klass,
+	struct pm_series *list, size_t *n)
 {
 	const struct htd_klass *k = &src->stream.table.klasses[klass];
 	const struct htd_sheet *sheet = &src->sheets[klass];
 	bool call = htd_is_call_class(k), any = false;
 	if (k->fixed || k->events.n_events == 0 || (!call && !htd_is_own_class(k)))
-		return 0;
+		return;
 	enum pm_series_kind kind = call ? PM_SERIES_CALLS
 		: has_numbers(k)        ? PM_SERIES_COUNTER
 					: PM_SERIES_INSTANT;
-	bool *fields = pm_arena_array(&src->arena, sheet->n_columns + 1, sizeof(*fields));
-	if (!fields)
-		return -ENOMEM;
+	bool *fields = pm_arena_array(a, sheet->n_columns, sizeof(*fields));
 	for (uint32_t i = 0; i < k->n_columns; i++) {
 		fields[sheet->cell[i]] = is_shown(kind, k->columns[i].field);
 		any |= fields[sheet->cell[i]];
 	}
 	if (kind == PM_SERIES_CALLS && !any)
-		return 0;
-	src->series[src->n_series++] = (struct pm_series){.kind = kind,
+		return;
+	list[(*n)++] = (struct pm_series){.kind = kind,
 		.name = k->name,
 		.table = class_events(src, klass),
 		.n = k->events.n_events,
 		.seq = COLUMN_SEQ,
 		.time = COLUMN_TIME,
 		.fields = fields};
-	return 0;
 }
 
-static int series_build(void *context, struct pm_error *err)
+static void series_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct htd_opened *src = context;
-	int r = htd_scan_get(src, err);
-	if (r < 0)
-		return r;
-	size_t n = src->stream.table.n_klasses;
-	src->n_series = 0;
-	src->series = pm_arena_array(&src->arena, n + 1, sizeof(*src->series));
-	r = src->series ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n && r == 0; i++)
-		r = add_class(src, i);
-	src->parts.series.it = src->series;
-	src->parts.series.n = src->n_series;
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	struct htd_opened *src = owner;
+	struct pm_series **list = part;
+	pm_build_check(a, htd_scan_get(src, err));
+	*list = pm_arena_array(a, src->stream.table.n_klasses, sizeof(**list));
+	src->parts.series.n = 0;
+	for (uint32_t i = 0; i < src->stream.table.n_klasses; i++)
+		add_class(a, src, i, *list, &src->parts.series.n);
+	src->parts.series.it = *list;
 }
 
 int htd_series(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct pm_series *), .build = series_build, .what = "series"};
 	struct htd_opened *src = opened;
-	return pm_lazy_get(&src->series_lazy, series_build, src, err);
+	return pm_part_build(&src->series, &type, src, err);
 }

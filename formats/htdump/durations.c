@@ -113,24 +113,21 @@ static int read_piece(void *context, size_t i)
 	return code;
 }
 
-/* Calls of threads beyond HTD_LIMIT_THREADS are in the stream, but not counted. */
-static int list_threads(struct reading *d)
-{
-	const struct htd_stream *s = d->c->s;
-	bool fresh;
-	for (size_t i = 0; i < s->n_threads && s->n_threads >= HTD_LIMIT_THREADS; i++)
-		if (!pm_map_put(&d->threads, s->threads[i].number, (uint32_t)i, &fresh))
-			return -ENOMEM;
-	return 0;
-}
-
 /* Adds the durations of all calls by label: a pm_pass. -EIO if the file has changed. */
 static int read_all(void *context, struct pm_durations *ret)
 {
-	struct reading d = {.c = context, .lock = PTHREAD_MUTEX_INITIALIZER, .found = ret};
-	int r = list_threads(&d);
+	const struct htd_percentiles *percentiles = context;
+	const struct htd_stream *s = percentiles->calls->s;
+	struct reading d = {
+		.c = percentiles->calls, .lock = PTHREAD_MUTEX_INITIALIZER, .found = ret};
+	bool fresh;
+	int r = 0;
+	/* Calls of threads beyond HTD_LIMIT_THREADS are in the stream, but not counted. */
+	for (size_t i = 0; r == 0 && i < s->n_threads && s->n_threads >= HTD_LIMIT_THREADS; i++)
+		if (!pm_map_put(&d.threads, s->threads[i].number, (uint32_t)i, &fresh))
+			r = -ENOMEM;
 	if (r == 0)
-		r = pm_crew_each((d.c->s->n_index + PIECE - 1) / PIECE, read_piece, &d);
+		r = pm_crew_each((s->n_index + PIECE - 1) / PIECE, read_piece, &d);
 	for (struct reader *one = d.idle, *next; one; one = next) {
 		next = one->next;
 		pm_text_done(&one->scratch);
@@ -142,37 +139,24 @@ static int read_all(void *context, struct pm_durations *ret)
 }
 
 /* Those of labels that calls have, by function as well. */
-static int find(struct htd_percentiles *ret, struct htd_calls *c)
+void htd_percentiles_find(struct pm_arena *a, struct htd_percentiles *ret,
+	const struct htd_calls *c, struct pm_error *err)
 {
+	ret->calls = c;
+	ret->of_label = pm_arena_array(a, c->n_labels, sizeof(*ret->of_label));
+	ret->of_function = pm_arena_array(a, c->tree->n_functions, sizeof(*ret->of_function));
 	/* They were counted with the calls, but are used up if this was cancelled before. */
-	int r = c->durations.n ? 0 : read_all(c, &c->durations);
+	int r = c->durations->n ? 0 : read_all(ret, c->durations);
 	if (r == 0)
 		r = pm_percentiles(
-			&c->durations, ret->of_label, (uint32_t)c->n_labels, read_all, c);
-	for (size_t i = 0; i < c->n_ranked && r == 0; i++) {
+			c->durations, ret->of_label, (uint32_t)c->n_labels, read_all, ret);
+	if (r == -EIO)
+		pm_error_set(err, r, NULL, PM_NO_OFFSET, "the source has changed");
+	pm_build_check(a, r);
+	for (size_t i = 0; i < c->n_ranked; i++) {
 		struct pm_call_times *found = &ret->of_label[c->ranked[i]];
 		uint32_t frame = c->by_label[c->ranked[i]].frame;
 		found->known = true; /* this format knows the durations of all calls */
 		ret->of_function[c->tree->frames[frame].function] = *found;
 	}
-	return r;
-}
-
-int htd_percentiles_find(struct htd_percentiles *ret, struct htd_calls *c, struct pm_error *err)
-{
-	ret->of_label = calloc(c->n_labels + 1, sizeof(*ret->of_label));
-	ret->of_function = calloc((size_t)c->tree->n_functions + 1, sizeof(*ret->of_function));
-	int r = ret->of_label && ret->of_function ? find(ret, c) : -ENOMEM;
-	if (r == 0)
-		return 0;
-	htd_percentiles_done(ret);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET,
-		r == -EIO ? "the source has changed" : "no memory for percentiles");
-}
-
-void htd_percentiles_done(struct htd_percentiles *p)
-{
-	free(p->of_label);
-	free(p->of_function);
-	*p = (struct htd_percentiles){.of_label = NULL};
 }

@@ -19,51 +19,57 @@ static int probe(const struct pm_candidate *c)
 	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
 }
 
-/* A byte order event without any other event is not a trace. */
-static bool holds_events(const struct htd_stream *s)
-{
-	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
-	return order && s->n_events > s->table.klasses[order->klass].events.n_events;
-}
+struct opening {
+	struct htd_opened *src;
+	const char *values;
+	struct pm_error *err;
+};
 
 /*
  * A stream that begins with a class description has at least that event. Anything else (if the
  * format was forced), short streams, and those whose fields are asked for, are read now.
  */
-static int opened_fill(struct htd_opened *src, const char *values, struct pm_error *err)
+static void open_stream(void *context)
 {
+	const struct opening *o = context;
+	struct htd_opened *src = o->src;
 	struct htd_stream *s = &src->stream;
-	int r = values ? htd_wanted_init(&src->wanted, values, err) : 0;
-	if (r < 0)
-		return r;
+	struct pm_arena *a = &src->arena;
+	if (o->values)
+		htd_wanted_init(a, &src->wanted, o->values, o->err);
 	s->bytes = src->input.bytes;
 	if (src->input.fd >= 0) {
-		if (pm_watch_init(&src->watch, &src->input.stamp, true) < 0)
-			return -ENOMEM;
+		pm_build_check(a, pm_watch_init(&src->watch, &src->input.stamp, true));
 		pm_watch_ends(&src->watch, s->bytes);
 		src->input.watch = s->watch = &src->watch;
 	}
 	bool described = htd_dialect_detect(s->bytes, &s->dialect) > 0;
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
-		return pm_error_set(
-			err, -ENOTSUP, src->input.name, PM_NO_OFFSET, "is larger than 16 TiB");
-	if (described && s->bytes.len > HEAD_BYTES && !values)
-		return 0;
-	r = htd_scan_get(src, err);
-	if (r == 0 && !holds_events(s))
-		r = pm_error_set(err, -EINVAL, src->input.name, 0,
-			"contains no readable event; a HawkTracer stream with class descriptions was "
-			"expected");
-	return r < 0 || !values ? r : htd_wanted_check(&src->wanted, s, src->input.name, err);
+		pm_build_check(a,
+			pm_error_set(o->err, -ENOTSUP, src->input.name, PM_NO_OFFSET,
+				"is larger than 16 TiB"));
+	if (described && s->bytes.len > HEAD_BYTES && !o->values)
+		return;
+	pm_build_check(a, htd_scan_get(src, o->err));
+	/* A byte order event without any other event is not a trace. */
+	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
+	if (!order || s->n_events <= s->table.klasses[order->klass].events.n_events)
+		pm_build_check(a,
+			pm_error_set(o->err, -EINVAL, src->input.name, 0,
+				"contains no readable event; a HawkTracer stream with class "
+				"descriptions was expected"));
+	if (o->values)
+		htd_wanted_check(a, &src->wanted, s, src->input.name, o->err);
 }
 
 static void opened_free(struct htd_opened *src)
 {
-	htd_percentiles_done(&src->percentiles);
-	pm_map_done(&src->children);
-	htd_calls_done(&src->calls);
-	htd_scan_done(src);
-	htd_wanted_done(&src->wanted);
+	pm_part_done(&src->series);
+	pm_part_done(&src->percentiles);
+	pm_part_done(&src->children);
+	pm_part_done(&src->calls);
+	htd_stream_done(&src->stream);
+	pm_damage_done(&src->damage_list);
 	pm_arena_done(&src->arena);
 	pm_input_close(&src->input);
 	pm_watch_done(&src->watch);
@@ -81,7 +87,8 @@ int htd_opened_new(struct pm_input *input, const struct pm_open_options *options
 	src->input = *input;
 	src->cache = options->cache;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	int r = opened_fill(src, options->values, err);
+	struct opening opening = {src, options->values, err};
+	int r = pm_build(&src->arena, open_stream, &opening);
 	if (r < 0) {
 		opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");

@@ -37,25 +37,20 @@ struct htd_order {
 	const struct htd_stream *s;
 	struct htd_filter filter;
 	bool by_id; /* order of equal times: by id, then by position; if false, by position only */
-	htd_place *late;
+	const htd_place *late;
 	size_t n_late;
-	bool borrowed;          /* `late` is borrowed */
 	struct htd_mark *marks; /* of events 0, HTD_MARK …: made by htd_order_mark */
 	size_t n_marks, mark_room;
 };
 
 /*
- * Finds the late events; `o` has stream, filter and by_id. One pass over its runs. 0, -EIO if the
- * file has changed, or -ENOMEM.
+ * Finds the late events; `o` has stream, filter and by_id. One pass over its runs. In a build, as
+ * are the next two. 0, or -EIO if the file has changed.
  */
-int htd_order_build(struct htd_order *o);
+int htd_order_build(struct pm_arena *a, struct htd_order *o);
 
-/*
- * The same if the scan recorded them: sorts `late`, and borrows it. -EIO if the file has changed.
- */
-int htd_order_borrow(struct htd_order *o, struct htd_late *late);
-
-void htd_order_done(struct htd_order *o);
+/* The same if the scan recorded them: sorts `late`, and borrows it. Or fails with -EIO. */
+void htd_order_borrow(struct pm_arena *a, struct htd_order *o, struct htd_late *late);
 
 /* An event in time order. */
 struct htd_sorted_event {
@@ -78,8 +73,12 @@ struct htd_sorted {
 	struct htd_sorted_event head, given; /* the next late event, and the last one returned */
 };
 
-/* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */
-int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark);
+/*
+ * Starts at the first event, or at a mark (NULL: the first). The arena has the cursor's memory. 0
+ * or a negative errno.
+ */
+int htd_sorted_start(struct htd_sorted *c, struct pm_arena *a, const struct htd_order *o,
+	const struct htd_mark *mark);
 
 /*
  * The next event, valid until the next call: 1, 0 at the end, -EIO if the file has changed, -ENOMEM
@@ -87,14 +86,12 @@ int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const stru
  */
 int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret);
 
-void htd_sorted_done(struct htd_sorted *c);
-
-/* Records the cursor's position; call it before every HTD_MARKth event. 0 or -ENOMEM. */
-int htd_order_mark(struct htd_order *o, const struct htd_sorted *c);
+/* Records the cursor's position; call it before every HTD_MARKth event. */
+void htd_order_mark(struct pm_arena *a, struct htd_order *o, const struct htd_sorted *c);
 
 /* ---- labels of calls: texts, and numbers with the mapping valid at the call (labels.c) ---- */
 
-/* The labels that mappings assign to numbers; const once taken over. */
+/* The labels that mappings assign to numbers; const once taken over. Zeroed = none. */
 struct htd_mapped {
 	struct pm_strtab texts;
 	struct htd_label_span *spans; /* by number, then place */
@@ -116,17 +113,21 @@ struct htd_labels {
 	struct pm_strtab texts;
 	struct pm_map plain; /* number without a mapping → label */
 	struct htd_lasting
-		*lasting; /* HTD_N_LASTING, by number; made by the first htd_labels_add */
-	struct pm_arena
-		arena; /* copies of texts, because the contents of a growing file may change */
+		*lasting;       /* HTD_N_LASTING, by number; made by the first htd_labels_add */
+	struct pm_arena *arena; /* also of copies: the contents of a growing file may change */
 };
 
-/* Takes over the stream's mappings. 0 or -ENOMEM; end with htd_mapped_done in both cases. */
-int htd_mapped_init(struct htd_mapped *m, const struct htd_stream *s);
-void htd_mapped_done(struct htd_mapped *m);
+/* The functions that fill in mappings and labels are called in builds of their arenas. */
 
-/* `l` is zeroed but for `mapped`. */
-void htd_labels_done(struct htd_labels *l);
+/* Takes over the stream's mappings. */
+void htd_mapped_init(struct pm_arena *a, struct htd_mapped *m, const struct htd_stream *s);
+
+/* There are none but those that mappings assign. */
+static inline struct htd_labels htd_labels_in(struct pm_arena *a, const struct htd_mapped *mapped)
+{
+	return (struct htd_labels){
+		.mapped = mapped, .texts = pm_strtab_in(a), .plain.arena = a, .arena = a};
+}
 
 static inline struct pm_bytes htd_labels_text(const struct htd_labels *l, uint32_t label)
 {
@@ -134,7 +135,7 @@ static inline struct pm_bytes htd_labels_text(const struct htd_labels *l, uint32
 	return label < n ? l->mapped->texts.items[label] : l->texts.items[label - n];
 }
 
-/* The label of a call, added if new. HTD_NONE if out of memory. */
+/* The label of a call, added if new. */
 uint32_t htd_labels_add(
 	struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
@@ -161,7 +162,6 @@ struct htd_wanted {
 	struct pm_metrics metrics; /* of calls, then inclusive and own of each field */
 	const char **columns;      /* the names of the latter in labels.csv */
 	struct pm_event *events;   /* whose quantities those are: pm_profile.events */
-	struct pm_arena arena;
 };
 
 /* Where the fields are in events of a plan: the last one. */
@@ -172,18 +172,17 @@ struct htd_wanted_places {
 
 /* The own sum of a field on a path of a thread. */
 struct htd_path_amount {
-	uint32_t thread, context; /* a rank until the tree is frozen */
-	uint32_t field;
+	uint32_t thread, rank, field;
 	struct pm_amount amount;
 };
 
-/* `fields` has `,` between names. -EINVAL, or -ENOMEM; end with htd_wanted_done in any case. */
-int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *err);
-void htd_wanted_done(struct htd_wanted *w);
+/* `fields` has `,` between names. In a build, as is the next one. Fails with -EINVAL. */
+void htd_wanted_init(
+	struct pm_arena *a, struct htd_wanted *w, const char *fields, struct pm_error *err);
 
-/* After the scan: -EINVAL if no class of calls has one of them as a number. */
-int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, const char *file,
-	struct pm_error *err);
+/* After the scan: fails with -EINVAL if no class of calls has one of them as a number. */
+void htd_wanted_check(struct pm_arena *a, const struct htd_wanted *w, const struct htd_stream *s,
+	const char *file, struct pm_error *err);
 
 /* A cell; empty if nothing is known. */
 struct pm_cell htd_amount_cell(const struct pm_amount *a);
@@ -197,12 +196,19 @@ void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *plac
 
 struct htd_calls;
 
-/* Takes over those of a path, thread by thread. 0 or -ENOMEM. */
-int htd_amounts_take(
-	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct pm_amount *of_path);
+/* Of paths, thread by thread, while calls are built. */
+struct htd_path_amounts {
+	struct htd_path_amount *items;
+	size_t n, room;
+};
 
-/* Once the tree and the costs of calls are frozen: fills `all`. 0 or -ENOMEM. */
-int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index);
+/* Takes over those of a path. */
+void htd_amounts_take(struct pm_arena *a, struct htd_path_amounts *to, uint32_t n, uint32_t thread,
+	uint32_t rank, const struct pm_amount *of_path);
+
+/* Once the tree and the costs of calls are frozen: fills `all`. */
+void htd_amounts_freeze(struct pm_arena *scratch, struct htd_calls *c,
+	const struct htd_path_amounts *from, const uint32_t *index);
 
 /* Adds the sums of a context to those of its label; inclusive ones if it is `outermost`. */
 void htd_amounts_of_label(struct htd_calls *c, uint32_t label, uint32_t context, bool outermost);
@@ -232,16 +238,15 @@ struct htd_lane {
 	uint64_t end; /* of its last call; UINT64_MAX = beyond what 64 bits hold */
 };
 
-void htd_lane_done(struct htd_lane *lane);
-
 /* The calls of a path on this thread: a cache line. */
 struct htd_path {
 	uint64_t calls, min, max;
 	pm_sum incl, excl;
 };
 
-/* A lane, with other results of the walk over its calls. */
+/* A lane, with other results of the walk over its calls, in an arena of its own. */
 struct htd_lane_walk {
+	struct pm_arena arena;
 	struct htd_lane lane;
 	struct pm_paths tree; /* of the walk's labels; the lane's n_contexts paths, by first call */
 	struct htd_path *paths;
@@ -249,6 +254,7 @@ struct htd_lane_walk {
 	const struct htd_wanted *wanted; /* set by the caller */
 	struct pm_amount *amounts;       /* wanted->n a path */
 	size_t amount_room;
+	struct htd_late *late; /* of the thread */
 	struct htd_labels labels;
 	struct pm_durations durations; /* by label of the walk */
 	uint64_t overlapping;          /* calls that begin in another one and end after it */
@@ -256,13 +262,11 @@ struct htd_lane_walk {
 
 /*
  * Walks the calls of the stream's thread i; `w` is zeroed before, but for durations.most and
- * wanted. 0, -EIO
- * if the file has changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any
- * case.
+ * wanted. 0, -EIO if the file has changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; in any case its
+ * arena is dropped by the caller.
  */
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
 	const struct htd_mapped *mapped);
-void htd_lane_walk_done(struct htd_lane_walk *w);
 
 /*
  * Whether the call with `start` and `duration` contains the other one completely. Ends may be
@@ -311,31 +315,22 @@ struct htd_calls {
 	struct htd_labels labels;
 	struct htd_label_cost *by_label;
 	size_t n_labels, label_room;
-	struct pm_durations durations; /* by label; until percentiles are looked for */
-	uint32_t *ranked;              /* labels that calls have, most inclusive time first */
+	struct pm_durations *durations; /* by label; until percentiles are looked for */
+	uint32_t *ranked;               /* labels that calls have, most inclusive time first */
 	size_t n_ranked;
 	struct htd_lane *lanes; /* s->n_threads */
 	struct pm_tree *tree;
 	struct pm_callcosts costs;
 	const struct htd_wanted *wanted;
-	struct htd_path_amount *amounts; /* while building */
-	size_t n_amounts, amount_room;
 	struct pm_costs all; /* if anything is wanted: those of calls, too */
 	/* By label: inclusive (of outermost instances) and own sums of each field. */
 	struct pm_amount *of_labels;
 	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
 
-/* Zeroed before; free with htd_calls_done, even after a failure. */
-int htd_calls_build(struct htd_calls *c, const struct htd_stream *s,
+/* In a build; zeroed before. */
+void htd_calls_build(struct pm_arena *a, struct htd_calls *c, const struct htd_stream *s,
 	const struct htd_wanted *wanted, struct pm_error *err);
-void htd_calls_done(struct htd_calls *c);
-
-/*
- * The contexts of calls, by htd_child_key. Only traces need it. 0, or -ENOMEM, also if the work is
- * cancelled; end with pm_map_done in both cases.
- */
-int htd_children_build(struct pm_map *ret, const struct htd_calls *c);
 
 static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 {
@@ -345,17 +340,17 @@ static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 /* ---- percentiles of the durations of calls (durations.c) ---- */
 
 struct htd_percentiles {
+	const struct htd_calls *calls;
 	struct pm_call_times *of_label;
 	struct pm_call_times *of_function; /* of the tree */
 };
 
 /*
  * Takes the durations that were counted with the calls; if those are not enough, reads the stream
- * again. `ret` is zeroed before. 0, or a negative errno with nothing left allocated: -EIO if the
- * file has changed.
+ * again. In a build; `ret` is zeroed before.
  */
-int htd_percentiles_find(struct htd_percentiles *ret, struct htd_calls *c, struct pm_error *err);
-void htd_percentiles_done(struct htd_percentiles *p);
+void htd_percentiles_find(struct pm_arena *a, struct htd_percentiles *ret,
+	const struct htd_calls *c, struct pm_error *err);
 
 /* ---- the opened stream (format.c, parts.c) ---- */
 
@@ -364,11 +359,10 @@ struct htd_sheet {
 	const char *const
 		*columns; /* seq, timestamp, id, time_ns, then the fields: numbers first */
 	uint32_t n_columns;
-	const char *types;      /* see struct pm_table */
-	uint32_t *cell;         /* of each of the class's columns */
-	uint32_t nth;           /* version of that name, from 1 */
-	struct pm_lazy lazy;    /* guards: */
-	struct htd_order order; /* its events in time order, for counters */
+	const char *types;    /* see struct pm_table */
+	uint32_t *cell;       /* of each of the class's columns */
+	uint32_t nth;         /* version of that name, from 1 */
+	struct pm_part order; /* struct htd_order of its events, for counters */
 };
 
 /* A file in counters/. */
@@ -395,15 +389,10 @@ struct htd_opened {
 	struct pm_named_doc documents[4];
 	const char *label_columns[HTD_LABEL_COLUMNS + 2 * PM_LIMIT_COUNTER_FIELDS];
 	struct pm_collection collections[2];
-	struct pm_lazy scan_lazy, several_lazy, calls_lazy, children_lazy, facts_lazy, damage_lazy,
-		percentiles_lazy, series_lazy;
+	struct pm_lazy scan_lazy, several_lazy, facts_lazy, damage_lazy;
 	bool several; /* threads; see several_lazy */
-	struct htd_calls calls;
-	struct pm_map children;   /* see htd_children_get */
-	struct pm_series *series; /* see htd_series */
-	size_t n_series;
-	struct htd_percentiles percentiles; /* see htd_percentiles_get */
-	struct pm_cache *cache;             /* of segments of traces (trace.c) */
+	struct pm_part calls, percentiles, children, series;
+	struct pm_cache *cache; /* of segments of traces (trace.c) */
 	struct pm_fact facts[HTD_N_FACTS];
 	char version[16];
 	struct pm_span span;
@@ -429,22 +418,18 @@ int htd_opened_new(struct pm_input *input, const struct pm_open_options *options
  */
 int htd_scan_get(void *opened, struct pm_error *err);
 
-/* Frees what it has read; also of a stream that was not scanned. */
-void htd_scan_done(struct htd_opened *src);
-
 /* The calls, built on first need. */
 int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct pm_error *err);
 
-/* htd_children_build of the calls, on first need. */
+/* The contexts of calls, by htd_child_key: only traces need it. */
 int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct pm_error *err);
 
-/* The percentiles of labels, built on first need: then by_label of the calls are known, too. */
+/* The percentiles of labels, built on first need. */
 int htd_percentiles_get(
 	struct htd_opened *src, const struct htd_percentiles **ret, struct pm_error *err);
 
-/* sheet.c: fills sheets and counters; part of the scan. */
-int htd_sheets_init(struct htd_opened *src);
-void htd_sheets_done(struct htd_opened *src);
+/* sheet.c: fills sheets and counters; part of the scan, and of its arena. */
+void htd_sheets_init(struct pm_arena *a, struct htd_opened *src);
 
 /* sheet.c: STRUCT, STRING …, or the number of a type that is not defined. */
 struct pm_cell htd_data_type_cell(uint8_t data_type);

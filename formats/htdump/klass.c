@@ -5,12 +5,10 @@
 #include "formats/htdump/klass.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/search.h"
-#include "formats/common/work.h"
 
 /*
  * ==== kinds ====
@@ -42,20 +40,6 @@ static bool is_unsigned(const struct htd_flat *f)
 			!pm_bytes_equal(f->type, pm_bytes_of("HT_Boolean")));
 }
 
-static bool is_word(uint64_t size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
-static uint8_t number_kind(const struct htd_flat *f)
-{
-	if (f->data_type == HTD_POINTER)
-		return HTD_KIND_POINTER;
-	if (f->data_type == HTD_FLOAT || f->data_type == HTD_DOUBLE)
-		return HTD_KIND_REAL;
-	return is_unsigned(f) ? HTD_KIND_UNSIGNED : HTD_KIND_SIGNED;
-}
-
 /*
  * Fields of unknown type are bytes. A field larger than its C type is an array of it; one that is
  * too large for a number is an array of bytes.
@@ -72,12 +56,17 @@ void htd_kind_set(struct htd_flat *f)
 		f->step = 1;
 		return;
 	}
-	f->kind = number_kind(f);
+	if (f->data_type == HTD_POINTER)
+		f->kind = HTD_KIND_POINTER;
+	else if (f->data_type == HTD_FLOAT || f->data_type == HTD_DOUBLE)
+		f->kind = HTD_KIND_REAL;
+	else
+		f->kind = is_unsigned(f) ? HTD_KIND_UNSIGNED : HTD_KIND_SIGNED;
 	bool real_type = pm_begins_with(f->type, "float") || pm_begins_with(f->type, "double");
 	uint8_t step = element_size(f->type);
 	bool array = step && f->size > step && f->size % step == 0 && f->kind != HTD_KIND_POINTER &&
 		(f->kind == HTD_KIND_REAL) == real_type;
-	bool single = is_word(f->size);
+	bool single = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
 	if (f->kind == HTD_KIND_REAL)
 		single = f->size == 4 || f->size == 8;
 	else if (f->kind == HTD_KIND_POINTER)
@@ -95,21 +84,12 @@ void htd_kind_set(struct htd_flat *f)
  * whole buffers of one thread, about 25 calls, so a run rarely contains much else.
  */
 
-int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq)
+void htd_runs_begin(struct pm_arena *a, struct htd_runs *r, uint64_t offset, uint64_t seq)
 {
-	int failed = pm_list_room(&r->items, r->n, &r->room, sizeof(*r->items));
-	if (failed < 0)
-		return failed;
+	pm_list_grow(a, &r->items, r->n, &r->room, sizeof(*r->items));
 	r->items[r->n++] = htd_place_of(offset, seq);
 	r->last = seq / HTD_RUN;
 	r->n_events++;
-	return 0;
-}
-
-void htd_runs_done(struct htd_runs *r)
-{
-	free(r->items);
-	*r = (struct htd_runs){.items = NULL};
 }
 
 /*
@@ -157,36 +137,14 @@ struct pm_bytes htd_klass_parent(const struct htd_klass *k)
  * Of several classes with one name in a dump, the first is used, as in the original reader; a later
  * dump, or a newer version of the same class, replaces it.
  */
-static int name_klass(struct htd_table *t, uint32_t klass)
+static void name_klass(struct htd_table *t, uint32_t klass)
 {
 	const struct htd_klass *k = &t->klasses[klass];
-	uint32_t i = pm_strtab_add(&t->names, k->name);
-	if (i == HTD_NONE)
-		return -ENOMEM;
-	if (i >= t->named_room) {
-		size_t known = t->named_room;
-		if (pm_list_room(&t->named, i, &t->named_room, sizeof(*t->named)) < 0)
-			return -ENOMEM;
-		for (; known < t->named_room; known++)
-			t->named[known] = (struct htd_named){HTD_NONE, 0};
-	}
+	uint32_t known = t->names.n, i = pm_strtab_add(&t->names, k->name);
+	pm_list_grow(t->arena, &t->named, i, &t->named_room, sizeof(*t->named));
 	struct htd_named *n = &t->named[i];
-	if (n->klass == HTD_NONE || n->dump != t->dump || t->klasses[n->klass].id == k->id)
+	if (i == known || n->dump != t->dump || t->klasses[n->klass].id == k->id)
 		*n = (struct htd_named){klass, t->dump};
-	return 0;
-}
-
-static int slot_new(struct htd_table *t, uint32_t id)
-{
-	bool fresh;
-	if (pm_list_room(&t->slots, t->n_slots, &t->slot_room, sizeof(*t->slots)) < 0)
-		return -ENOMEM;
-	if (id < sizeof(t->direct) / sizeof(t->direct[0]))
-		t->direct[id] = (uint32_t)t->n_slots + 1;
-	else if (!pm_map_put(&t->by_id, id, (uint32_t)t->n_slots, &fresh))
-		return -ENOMEM;
-	t->slots[t->n_slots++] = (struct htd_slot){.id = id, .klass = HTD_NONE};
-	return 0;
 }
 
 /* A new version of a class with the first `keep` fields of the version before it. */
@@ -195,17 +153,22 @@ static int klass_new(
 {
 	if (t->n_klasses == HTD_LIMIT_KLASSES || keep > HTD_LIMIT_FIELDS - t->n_fields)
 		return -ENOTSUP;
-	if (!htd_table_slot(t, id) && slot_new(t, id) < 0)
-		return -ENOMEM;
-	if (pm_list_room(&t->klasses, t->n_klasses, &t->klass_room, sizeof(*t->klasses)) < 0)
-		return -ENOMEM;
 	struct htd_slot *slot = htd_table_slot(t, id);
+	if (!slot) {
+		bool fresh;
+		pm_list_grow(t->arena, &t->slots, t->n_slots, &t->slot_room, sizeof(*t->slots));
+		slot = &t->slots[t->n_slots++];
+		*slot = (struct htd_slot){.id = id, .klass = HTD_NONE};
+		if (id < sizeof(t->direct) / sizeof(t->direct[0]))
+			t->direct[id] = (uint32_t)t->n_slots;
+		else
+			pm_map_put(&t->by_id, id, (uint32_t)t->n_slots - 1, &fresh);
+	}
+	pm_list_grow(t->arena, &t->klasses, t->n_klasses, &t->klass_room, sizeof(*t->klasses));
 	struct htd_klass *k = &t->klasses[t->n_klasses];
 	*k = (struct htd_klass){.id = id, .name = name, .declared = declared};
 	if (keep) {
-		k->fields = calloc(keep, sizeof(*k->fields));
-		if (!k->fields)
-			return -ENOMEM;
+		k->fields = pm_arena_zeroed(t->arena, keep, sizeof(*k->fields));
 		memcpy(k->fields, t->klasses[slot->klass].fields, keep * sizeof(*k->fields));
 		k->n_fields = k->n_again = keep;
 		k->room = keep;
@@ -213,15 +176,15 @@ static int klass_new(
 	}
 	slot->klass = (uint32_t)t->n_klasses++;
 	t->generation++;
-	return name_klass(t, slot->klass);
+	name_klass(t, slot->klass);
+	return 0;
 }
 
 static int field_add(struct htd_table *t, struct htd_klass *k, const struct htd_field *field)
 {
 	if (t->n_fields == HTD_LIMIT_FIELDS)
 		return -ENOTSUP;
-	if (pm_list_room(&k->fields, k->n_fields, &k->room, sizeof(*k->fields)) < 0)
-		return -ENOMEM;
+	pm_list_grow(t->arena, &k->fields, k->n_fields, &k->room, sizeof(*k->fields));
 	k->fields[k->n_fields++] = *field;
 	k->n_again = k->n_fields;
 	t->n_fields++;
@@ -241,8 +204,7 @@ int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint
 		return klass_new(t, id, name, declared, 0);
 	k->n_again = 0;
 	uint32_t before = htd_table_named(t, name);
-	if (name_klass(t, slot->klass) < 0)
-		return -ENOMEM;
+	name_klass(t, slot->klass);
 	if (htd_table_named(t, name) != before)
 		t->generation++;
 	return 0;
@@ -298,60 +260,32 @@ static const struct htd_field field_info_fields[] = {
 	FIELD(HTD_UNSIGNED, "uint8_t", "data_type", 1),
 };
 
-struct fixed_klass {
-	uint32_t id;
-	const char *name;
-	uint8_t n;
-	const struct htd_field *fields;
-};
-
-static int fixed_add(struct htd_table *t, const struct fixed_klass *f)
-{
-	int r = htd_table_klass(t, f->id, pm_bytes_of(f->name), f->n);
-	for (uint8_t i = 0; r == 0 && i < f->n; i++)
-		r = htd_table_field(t, f->id, &f->fields[i]);
-	const struct htd_slot *slot = htd_table_slot(t, f->id);
-	if (r == 0 && slot)
-		t->klasses[slot->klass].fixed = true;
-	return r;
-}
-
 /* Sorted by id, the order of raw/classes.csv. */
-int htd_table_init(struct htd_table *t, const struct htd_fixed_ids *ids)
+void htd_table_init(struct htd_table *t, struct pm_arena *arena, const struct htd_fixed_ids *ids)
 {
-	const struct fixed_klass endianness = {
-		ids->endianness, "HT_EndiannessInfoEvent", 2, endianness_fields};
-	const struct fixed_klass root = {ids->root, "HT_Event", 0, NULL};
-	const struct fixed_klass others[] = {
+	const struct {
+		uint32_t id;
+		const char *name;
+		uint8_t n;
+		const struct htd_field *fields;
+	} fixed[] = {
+		{ids->endianness, "HT_EndiannessInfoEvent", 2, endianness_fields},
+		{ids->root, "HT_Event", 0, NULL},
 		{ids->klass_info, "HT_EventKlassInfoEvent", 4, klass_info_fields},
 		{ids->field_info, "HT_EventKlassFieldInfoEvent", 6, field_info_fields},
 	};
-	bool root_first = ids->root < ids->endianness;
-	t->scratch = calloc(HTD_LIMIT_FLAT, sizeof(*t->scratch));
-	int r = t->scratch ? fixed_add(t, root_first ? &root : &endianness) : -ENOMEM;
-	if (r == 0)
-		r = fixed_add(t, root_first ? &endianness : &root);
-	for (size_t i = 0; r == 0 && i < 2; i++)
-		r = fixed_add(t, &others[i]);
-	return r;
-}
-
-void htd_table_done(struct htd_table *t)
-{
-	for (size_t i = 0; i < t->n_klasses; i++) {
-		free(t->klasses[i].fields);
-		free(t->klasses[i].columns);
-		htd_runs_done(&t->klasses[i].events);
+	size_t first = ids->root < ids->endianness ? 1 : 0;
+	t->arena = arena;
+	t->by_id.arena = t->names.home = arena;
+	t->scratch = pm_arena_zeroed(arena, HTD_LIMIT_FLAT, sizeof(*t->scratch));
+	t->composed = pm_arena_scratch(arena);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		size_t k = i < 2 ? i ^ first : i;
+		htd_table_klass(t, fixed[k].id, pm_bytes_of(fixed[k].name), fixed[k].n);
+		for (uint8_t field = 0; field < fixed[k].n; field++)
+			htd_table_field(t, fixed[k].id, &fixed[k].fields[field]);
+		t->klasses[i].fixed = true;
 	}
-	for (size_t i = 0; i < t->n_slots; i++)
-		free(t->slots[i].bindings);
-	free(t->klasses);
-	free(t->slots);
-	free(t->named);
-	free(t->scratch);
-	pm_map_done(&t->by_id);
-	pm_strtab_done(&t->names);
-	pm_arena_done(&t->arena);
 }
 
 /*
@@ -369,76 +303,68 @@ struct resolving {
 
 struct resolver {
 	struct htd_table *t;
-	struct pm_arena names; /* nested ones */
 	struct resolving stack[HTD_LIMIT_NESTING];
 	uint32_t depth, steps, n;
 	const char *broken;
 	bool too_large; /* a field is broken: there are columns, but events cannot be read */
 };
 
-/* prefix + name + end, in the resolver's memory. */
-static int compose(struct resolver *r, struct pm_bytes prefix, struct pm_bytes name,
-	const char *end, struct pm_bytes *ret)
+/* prefix + name + end. */
+static struct pm_bytes compose(
+	struct resolver *r, struct pm_bytes prefix, struct pm_bytes name, const char *end)
 {
 	size_t len = prefix.len + name.len + strlen(end);
 	if (len > HTD_LIMIT_NAME)
 		r->broken = "has a field whose name is too long";
-	*ret = (struct pm_bytes){NULL, 0};
 	if (r->broken)
-		return 0;
-	uint8_t *p = pm_arena_alloc(&r->names, len + 1);
-	if (!p)
-		return -ENOMEM;
+		return (struct pm_bytes){NULL, 0};
+	uint8_t *p = pm_arena_alloc(r->t->composed, len + 1);
 	if (prefix.len)
 		memcpy(p, prefix.p, prefix.len);
 	memcpy(p + prefix.len, name.p, name.len);
 	memcpy(p + prefix.len + name.len, end, strlen(end));
-	*ret = (struct pm_bytes){p, len};
-	return 0;
+	return (struct pm_bytes){p, len};
 }
 
-static int flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat f)
+static void flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat f)
 {
 	f.composed = prefix.len > 0;
 	if (r->n == HTD_LIMIT_FLAT)
 		r->broken = "has too many fields";
-	else if (f.composed && compose(r, prefix, f.name, "", &f.name) < 0)
-		return -ENOMEM;
+	else if (f.composed)
+		f.name = compose(r, prefix, f.name, "");
 	if (r->broken)
-		return 0;
+		return;
 	htd_kind_set(&f);
 	r->too_large |= f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING;
 	r->t->scratch[r->n++] = f;
-	return 0;
 }
 
 /* A struct of the root class other than the base: a header is stored there. */
-static int header_add(struct resolver *r, struct pm_bytes prefix)
+static void header_add(struct resolver *r, struct pm_bytes prefix)
 {
 	static const struct {
 		const char *name, *type;
 		uint64_t size;
 	} parts[] = {{"klass_id", "HT_EventKlassId", 4}, {"timestamp", "HT_TimestampNs", 8},
 		{"id", "HT_EventId", 8}};
-	for (size_t i = 0; i < 3; i++) {
-		struct htd_flat f = {.name = pm_bytes_of(parts[i].name),
-			.type = pm_bytes_of(parts[i].type),
-			.size = parts[i].size,
-			.data_type = HTD_UNSIGNED};
-		if (flat_add(r, prefix, f) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = 0; i < 3; i++)
+		flat_add(r, prefix,
+			(struct htd_flat){.name = pm_bytes_of(parts[i].name),
+				.type = pm_bytes_of(parts[i].type),
+				.size = parts[i].size,
+				.data_type = HTD_UNSIGNED});
 }
 
-static int struct_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
+static void struct_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
 {
 	bool base = pm_bytes_equal(field->name, pm_bytes_of("base"));
-	struct pm_bytes inner = prefix;
-	if (!base && compose(r, prefix, field->name, ".", &inner) < 0)
-		return -ENOMEM;
-	if (htd_is_root(field->type))
-		return base ? 0 : header_add(r, inner);
+	struct pm_bytes inner = base ? prefix : compose(r, prefix, field->name, ".");
+	if (htd_is_root(field->type)) {
+		if (!base)
+			header_add(r, inner);
+		return;
+	}
 	uint32_t klass = htd_table_named(r->t, field->type);
 	if (klass == HTD_NONE)
 		r->broken = "contains a struct that is not described";
@@ -446,45 +372,38 @@ static int struct_enter(struct resolver *r, struct pm_bytes prefix, const struct
 		r->broken = "has structs nested too deeply";
 	else
 		r->stack[r->depth++] = (struct resolving){.klass = klass, .prefix = inner};
-	return 0;
-}
-
-static int field_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
-{
-	if (++r->steps > HTD_LIMIT_STEPS)
-		r->broken = "is described by too many fields";
-	if (r->broken)
-		return 0;
-	if (field->data_type == HTD_STRUCT)
-		return struct_enter(r, prefix, field);
-	return flat_add(r, prefix,
-		(struct htd_flat){.name = field->name,
-			.type = field->type,
-			.size = field->size,
-			.data_type = field->data_type});
 }
 
 /*
  * Fills the table's scratch space with the first `n` fields of the version, in the order of an
- * event; `broken` says why there are none. The resolver is zeroed before, except for `t`; the
- * caller frees `names`. 0 or -ENOMEM.
+ * event; `broken` says why there are none. The resolver is zeroed before, except for `t`.
  */
-static int resolve(struct resolver *r, uint32_t klass)
+static void resolve(struct resolver *r, uint32_t klass)
 {
 	r->stack[r->depth++] = (struct resolving){.klass = klass};
 	while (r->depth && !r->broken) {
 		struct resolving *l = &r->stack[r->depth - 1];
 		const struct htd_klass *k = &r->t->klasses[l->klass];
-		if (l->next == k->n_fields)
+		if (l->next == k->n_fields) {
 			r->depth--;
-		else if (field_enter(r, l->prefix, &k->fields[l->next++]) < 0)
-			return -ENOMEM;
+			continue;
+		}
+		const struct htd_field *field = &k->fields[l->next++];
+		if (++r->steps > HTD_LIMIT_STEPS)
+			r->broken = "is described by too many fields";
+		else if (field->data_type == HTD_STRUCT)
+			struct_enter(r, l->prefix, field);
+		else
+			flat_add(r, l->prefix,
+				(struct htd_flat){.name = field->name,
+					.type = field->type,
+					.size = field->size,
+					.data_type = field->data_type});
 	}
 	if (r->broken)
 		r->n = 0;
 	else if (r->too_large)
 		r->broken = "has a field that is too large";
-	return 0;
 }
 
 /*
@@ -606,40 +525,36 @@ static bool same_plan(const struct htd_plan *p, const struct resolver *r, uint32
  * The column of a field: the first one from `from` on that is equal and not used by this plan
  * (plans are numbered), else a new one. HTD_NONE if there are too many.
  */
-static int column_find(struct htd_klass *k, struct htd_flat *f, uint32_t from, uint32_t plan)
+static void column_find(struct htd_table *t, struct htd_klass *k, struct htd_flat *f, uint32_t from)
 {
 	for (uint32_t i = 0; i < k->n_columns; i++) {
 		f->column = (from + i) % k->n_columns;
 		struct htd_column *c = &k->columns[f->column];
-		if (c->plan != plan && flat_equal(c->field, f)) {
-			c->plan = plan;
-			return 0;
+		if (c->plan != t->n_plans && flat_equal(c->field, f)) {
+			c->plan = t->n_plans;
+			return;
 		}
 	}
 	f->column = HTD_NONE;
 	if (k->n_columns == HTD_LIMIT_FLAT)
-		return 0;
-	if (pm_list_room(&k->columns, k->n_columns, &k->column_room, sizeof(*k->columns)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(t->arena, &k->columns, k->n_columns, &k->column_room, sizeof(*k->columns));
 	f->column = k->n_columns;
-	k->columns[k->n_columns++] = (struct htd_column){f, plan};
-	return 0;
+	k->columns[k->n_columns++] = (struct htd_column){f, t->n_plans};
 }
 
-static int columns_find(struct htd_table *t, struct htd_plan *p)
+static void columns_find(struct htd_table *t, struct htd_plan *p)
 {
 	struct htd_klass *k = &t->klasses[p->klass];
 	t->n_plans++;
 	for (uint32_t i = 0, from = 0; i < p->n; i++, from++) {
-		if (column_find(k, &p->fields[i], from, t->n_plans) < 0)
-			return -ENOMEM;
+		column_find(t, k, &p->fields[i], from);
 		from = p->fields[i].column;
 		if (from == HTD_NONE) {
 			p->broken = "has had too many different fields";
 			p->n = p->n_texts = 0;
 		}
 	}
-	return 0;
 }
 
 /* ---- plans ---- */
@@ -647,30 +562,24 @@ static int columns_find(struct htd_table *t, struct htd_plan *p)
 static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
 {
 	struct htd_table *t = r->t;
-	size_t budget = r->n + r->names.total / 64 + 1;
+	size_t budget = r->n + t->composed->total / 64 + 1;
 	if (budget > HTD_LIMIT_PLANNED - t->n_planned) {
 		r->n = 0;
 		r->broken = "comes after too many class descriptions";
 		budget = 0;
 	}
-	struct htd_plan *p = pm_arena_alloc(&t->arena, sizeof(*p));
-	if (!p)
-		return NULL;
+	struct htd_plan *p = pm_arena_alloc(t->arena, sizeof(*p));
 	*p = (struct htd_plan){.klass = klass, .n = r->n, .broken = r->broken};
 	for (uint32_t i = 0; i < p->n; i++)
 		p->n_texts += t->scratch[i].kind == HTD_KIND_TEXT;
-	p->fields = pm_arena_array(&t->arena, p->n + 1, sizeof(*p->fields));
-	p->gaps = pm_arena_array(&t->arena, p->n_texts + 1, sizeof(*p->gaps));
-	if (!p->fields || !p->gaps)
-		return NULL;
+	p->fields = pm_arena_array(t->arena, p->n, sizeof(*p->fields));
+	p->gaps = pm_arena_array(t->arena, p->n_texts, sizeof(*p->gaps));
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->fields[i] = t->scratch[i];
-		if (t->scratch[i].composed &&
-			!(p->fields[i].name = pm_arena_copy(&t->arena, t->scratch[i].name)).p)
-			return NULL;
+		if (t->scratch[i].composed)
+			p->fields[i].name = pm_arena_copy(t->arena, t->scratch[i].name);
 	}
-	if (columns_find(t, p) < 0)
-		return NULL;
+	columns_find(t, p);
 	layout(p);
 	roles_set(p, &t->klasses[klass]);
 	places_set(p);
@@ -683,10 +592,10 @@ static const struct htd_plan *plan_make(
 	struct htd_table *t, uint32_t klass, const struct htd_plan *last)
 {
 	struct resolver r = {.t = t};
-	const struct htd_plan *p = NULL;
-	if (!pm_work_cancelled() && resolve(&r, klass) == 0)
-		p = same_plan(last, &r, klass) ? last : plan_new(&r, klass);
-	pm_arena_done(&r.names);
+	pm_build_proceed(t->arena);
+	resolve(&r, klass);
+	const struct htd_plan *p = same_plan(last, &r, klass) ? last : plan_new(&r, klass);
+	pm_arena_done(t->composed);
 	return p;
 }
 
@@ -697,10 +606,9 @@ static const struct htd_plan *plan_make(
 const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot)
 {
 	const struct htd_plan *last = slot->n ? slot->bindings[slot->n - 1].plan : NULL;
-	if (pm_list_room(&slot->bindings, slot->n, &slot->room, sizeof(*slot->bindings)) < 0)
-		return NULL;
 	const struct htd_plan *p = plan_make(t, slot->klass, last);
-	if (p && p != last)
+	pm_list_grow(t->arena, &slot->bindings, slot->n, &slot->room, sizeof(*slot->bindings));
+	if (p != last)
 		slot->bindings[slot->n++] = (struct htd_binding){t->since, p};
 	slot->generation = t->generation;
 	return p;
@@ -713,12 +621,11 @@ const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_
 }
 
 /* Versions without events have columns, too, as far as they can be resolved. */
-int htd_table_finish(struct htd_table *t)
+void htd_table_finish(struct htd_table *t)
 {
 	for (uint32_t i = 0; i < t->n_klasses; i++)
-		if (!t->klasses[i].n_columns && !plan_make(t, i, NULL))
-			return -ENOMEM;
-	free(t->scratch);
+		if (!t->klasses[i].n_columns)
+			plan_make(t, i, NULL);
+	pm_arena_free(t->arena, t->scratch);
 	t->scratch = NULL;
-	return 0;
 }

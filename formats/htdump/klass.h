@@ -55,8 +55,8 @@ struct htd_runs {
 	uint64_t n_events;
 };
 
-/* Begins a new item with the event. 0 or -ENOMEM. */
-int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq);
+/* Begins a new item with the event. Like all that fills runs and tables, in a build (arena.h). */
+void htd_runs_begin(struct pm_arena *a, struct htd_runs *r, uint64_t offset, uint64_t seq);
 
 /* Whether the event belongs to the newest item. */
 static inline bool htd_runs_go_on(const struct htd_runs *r, uint64_t seq)
@@ -72,16 +72,15 @@ static inline void htd_runs_more(struct htd_runs *r, uint32_t n)
 	r->n_events += n;
 }
 
-/* Adds an event; in stream order. 0 or -ENOMEM. */
-static inline int htd_runs_add(struct htd_runs *r, uint64_t offset, uint64_t seq)
+/* Adds an event; in stream order. */
+static inline void htd_runs_add(
+	struct pm_arena *a, struct htd_runs *r, uint64_t offset, uint64_t seq)
 {
-	if (!htd_runs_go_on(r, seq))
-		return htd_runs_begin(r, offset, seq);
-	htd_runs_more(r, 1);
-	return 0;
+	if (htd_runs_go_on(r, seq))
+		htd_runs_more(r, 1);
+	else
+		htd_runs_begin(a, r, offset, seq);
 }
-
-void htd_runs_done(struct htd_runs *r);
 
 /* ---- fields: as described by classes, as stored in an event, and the interpretation of their
  * bytes ---- */
@@ -205,7 +204,7 @@ struct htd_slot {
 };
 
 struct htd_table {
-	struct pm_arena arena;
+	struct pm_arena *arena;
 	struct htd_klass *klasses;
 	size_t n_klasses, klass_room;
 	struct htd_slot *slots;
@@ -219,7 +218,9 @@ struct htd_table {
 	uint32_t generation; /* grows with every change */
 	uint64_t since;      /* offset of the end of the newest description */
 	uint32_t n_fields, n_plans, n_planned;
-	struct htd_flat *scratch; /* HTD_LIMIT_FLAT, while scanning */
+	/* While scanning: HTD_LIMIT_FLAT fields of a version, and the names that are composed. */
+	struct htd_flat *scratch;
+	struct pm_arena *composed;
 };
 
 /* The fixed classes' ids. */
@@ -227,12 +228,12 @@ struct htd_fixed_ids {
 	uint32_t endianness, root, klass_info, field_info;
 };
 
-int htd_table_init(struct htd_table *t, const struct htd_fixed_ids *ids);
-void htd_table_done(struct htd_table *t);
+/* Begins a table in the arena. */
+void htd_table_init(struct htd_table *t, struct pm_arena *arena, const struct htd_fixed_ids *ids);
 
 /*
  * Adds a description from the stream. 0, -ENOENT for a field of an unknown class, -ENOTSUP beyond a
- * limit, -ENOMEM.
+ * limit.
  */
 int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint8_t declared);
 int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *field);
@@ -271,6 +272,7 @@ enum htd_role {
 	HTD_ROLE_CALL,    /* has duration and thread_id */
 	HTD_ROLE_MAPPING, /* gives a number a label */
 	HTD_ROLE_SYSTEM,  /* the library's version */
+	/* From here on: how to read what follows. */
 	HTD_ROLE_ENDIANNESS,
 	HTD_ROLE_KLASS_INFO,
 	HTD_ROLE_FIELD_INFO,
@@ -295,10 +297,7 @@ struct htd_plan {
 	const char *broken; /* why no event can be read, or NULL */
 };
 
-/*
- * While scanning: makes the plan for events of the class after the newest description; NULL: no
- * memory.
- */
+/* While scanning: makes the plan for events of the class after the newest description. */
 const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot);
 
 /* The same, if the table has changed since the last one was made. */
@@ -317,7 +316,7 @@ static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slo
 }
 
 /* After the scan: completes the columns of every version. */
-int htd_table_finish(struct htd_table *t);
+void htd_table_finish(struct htd_table *t);
 
 /* ---- which variant of the format a stream is (dialect.c, docs/formats/htdump.md §variants) ----
  */

@@ -6,7 +6,6 @@
 #include "formats/htdump/htdump.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -25,43 +24,17 @@ static int span_order(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-int htd_mapped_init(struct htd_mapped *m, const struct htd_stream *s)
+void htd_mapped_init(struct pm_arena *a, struct htd_mapped *m, const struct htd_stream *s)
 {
-	*m = (struct htd_mapped){.n_spans = s->n_mappings};
-	if (!m->n_spans)
-		return 0;
-	m->spans = calloc(m->n_spans, sizeof(*m->spans));
-	if (!m->spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->n_spans; i++) {
-		const struct htd_mapping *mapping = &s->mappings[i];
-		uint32_t label = pm_strtab_add(&m->texts, mapping->label);
-		if (label == HTD_NONE)
-			return -ENOMEM;
-		m->spans[i] = (struct htd_label_span){mapping->number, mapping->at, label};
-	}
-	if (pm_sort(m->spans, m->n_spans, sizeof(*m->spans), span_order) < 0)
-		return -ENOMEM;
 	bool fresh;
+	*m = (struct htd_mapped){.texts.home = a, .n_spans = s->n_mappings, .first.arena = a};
+	m->spans = pm_arena_array(a, m->n_spans, sizeof(*m->spans));
 	for (size_t i = 0; i < m->n_spans; i++)
-		if (!pm_map_put(&m->first, m->spans[i].number, (uint32_t)i, &fresh))
-			return -ENOMEM;
-	return 0;
-}
-
-void htd_mapped_done(struct htd_mapped *m)
-{
-	free(m->spans);
-	pm_map_done(&m->first);
-	pm_strtab_done(&m->texts);
-}
-
-void htd_labels_done(struct htd_labels *l)
-{
-	free(l->lasting);
-	pm_map_done(&l->plain);
-	pm_strtab_done(&l->texts);
-	pm_arena_done(&l->arena);
+		m->spans[i] = (struct htd_label_span){s->mappings[i].number, s->mappings[i].at,
+			pm_strtab_add(&m->texts, s->mappings[i].label)};
+	pm_build_check(a, pm_sort(m->spans, m->n_spans, sizeof(*m->spans), span_order));
+	for (size_t i = 0; i < m->n_spans; i++)
+		pm_map_put(&m->first, m->spans[i].number, (uint32_t)i, &fresh);
 }
 
 /* Whether the number of this span has no other span: few numbers have several. */
@@ -133,11 +106,7 @@ uint32_t htd_labels_find(
 uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text)
 {
 	uint32_t label = text_find(l, text);
-	if (label != HTD_NONE)
-		return label;
-	l->texts.arena = &l->arena;
-	label = pm_strtab_add(&l->texts, text);
-	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
+	return label != HTD_NONE ? label : l->mapped->texts.n + pm_strtab_add(&l->texts, text);
 }
 
 void htd_lasting_init(struct htd_lasting *slots)
@@ -160,13 +129,13 @@ static uint32_t label_add(
 	uint64_t number;
 	bool fresh;
 	uint32_t label = look(l, call, scratch, &text, &number);
-	if (scratch->failed)
-		return HTD_NONE;
+	if (scratch->failed) /* the label is too long */
+		pm_build_fail(l->arena, -ENOMEM);
 	if (label != HTD_NONE)
 		return label;
 	label = htd_labels_take(l, text);
-	if (label != HTD_NONE && is_number(call) && !pm_map_put(&l->plain, number, label, &fresh))
-		return HTD_NONE;
+	if (is_number(call))
+		pm_map_put(&l->plain, number, label, &fresh);
 	return label;
 }
 
@@ -176,16 +145,14 @@ uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, stru
 	if (!htd_event_label(call, &number))
 		return label_add(l, call, scratch);
 	if (!l->lasting) {
-		l->lasting = malloc(HTD_N_LASTING * sizeof(*l->lasting));
-		if (!l->lasting)
-			return HTD_NONE;
+		l->lasting = pm_arena_realloc(l->arena, NULL, HTD_N_LASTING * sizeof(*l->lasting));
 		htd_lasting_init(l->lasting);
 	}
 	struct htd_lasting *lasting = &l->lasting[number % HTD_N_LASTING];
 	if (lasting->label != HTD_NONE && lasting->number == number)
 		return lasting->label;
 	uint32_t label = label_add(l, call, scratch);
-	if (label != HTD_NONE && is_lasting(l, number))
+	if (is_lasting(l, number))
 		*lasting = (struct htd_lasting){number, label};
 	return label;
 }

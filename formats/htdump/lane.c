@@ -6,11 +6,9 @@
 #include "formats/htdump/htdump.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/steps.h"
-#include "formats/common/work.h"
 
 /* An open call. */
 struct frame {
@@ -22,7 +20,10 @@ struct frame {
 	uint32_t open; /* if it has been noted */
 };
 
+/* In a scratch arena of the walk. */
 struct walker {
+	struct pm_arena *a; /* the walk's own */
+	struct pm_arena *scratch;
 	struct htd_lane_walk *w;
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* the calls since the last mark; HTD_MARK of them, as below */
@@ -30,7 +31,7 @@ struct walker {
 	struct pm_amount *amounts;     /* if any are wanted: of the same calls */
 	struct htd_wanted_places places;
 	uint32_t n_steps;
-	struct pm_text scratch;
+	struct pm_text text;
 	struct frame *stack;
 	size_t depth, room;
 	size_t n_noted; /* frames from the bottom that have been noted */
@@ -58,15 +59,6 @@ static void close_until(struct walker *k, uint64_t start, uint64_t duration)
 	k->w->overlapping += overlaps;
 }
 
-static void path_count(struct htd_path *path, uint64_t duration)
-{
-	path->calls++;
-	path->min = duration < path->min ? duration : path->min;
-	path->max = duration > path->max ? duration : path->max;
-	path->incl += duration;
-	path->excl += duration;
-}
-
 /* Adds a call with that label below the innermost open one. Paths are looked up in batches. */
 static void step_add(struct walker *k, uint64_t duration, uint32_t label)
 {
@@ -82,23 +74,20 @@ static void step_add(struct walker *k, uint64_t duration, uint32_t label)
 	k->durations[k->n_steps++] = (struct pm_duration){duration, label};
 }
 
-static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
+static void open_call(struct walker *k, const struct htd_sorted_event *sorted)
 {
 	const struct htd_event *e = &sorted->event;
 	struct htd_lane *lane = &k->w->lane;
 	uint64_t start = e->header.timestamp, duration, thread;
 	if (!htd_event_call(e, &duration, &thread))
-		return -EIO;
+		pm_build_fail(k->a, -EIO);
 	uint64_t end = htd_call_end(start, duration);
 	lane->end = end > lane->end ? end : lane->end;
-	uint32_t label = htd_labels_add(&k->w->labels, e, &k->scratch);
-	if (label == HTD_NONE)
-		return -ENOMEM;
+	uint32_t label = htd_labels_add(&k->w->labels, e, &k->text);
 	close_until(k, start, duration);
-	if (pm_list_room(&k->stack, k->depth, &k->room, sizeof(*k->stack)) < 0)
-		return -ENOMEM;
+	pm_list_grow(k->scratch, &k->stack, k->depth, &k->room, sizeof(*k->stack));
 	if (k->depth == PM_LIMIT_DEPTH)
-		return -ENOTSUP;
+		pm_build_fail(k->a, -ENOTSUP);
 	step_add(k, duration, label);
 	if (k->amounts)
 		htd_amounts_read(k->w->wanted, &k->places, e,
@@ -109,48 +98,50 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 		.place = sorted->key.place,
 		.step = k->n_steps - 1,
 		.open = HTD_NONE};
-	return 0;
 }
 
 /* Adds up the numbers of the calls since the last mark; `known` paths have sums. */
-static int amounts_take(struct walker *k, uint32_t known)
+static void amounts_take(struct walker *k, uint32_t known)
 {
 	struct htd_lane_walk *w = k->w;
 	uint32_t n = w->wanted->n;
-	if (pm_list_room(&w->amounts, w->tree.n, &w->amount_room, n * sizeof(*w->amounts)) < 0)
-		return -ENOMEM;
+	pm_list_grow(k->a, &w->amounts, w->tree.n, &w->amount_room, n * sizeof(*w->amounts));
 	memset(w->amounts + (size_t)known * n, 0,
 		(size_t)(w->tree.n - known) * n * sizeof(*w->amounts));
 	for (uint32_t i = 0; i < k->n_steps; i++)
 		for (uint32_t field = 0; field < n; field++)
 			htd_amount_add(&w->amounts[(size_t)k->steps[i].path * n + field],
 				&k->amounts[(size_t)i * n + field]);
-	return 0;
 }
 
 /* Looks up the paths of the calls since the last mark, and adds these calls up. */
-static int steps_take(struct walker *k)
+static void steps_take(struct walker *k)
 {
 	struct htd_lane_walk *w = k->w;
 	const struct pm_measured paths = {w->paths, w->path_room, sizeof(*w->paths)};
 	uint32_t known = w->tree.n, before = known;
-	if (pm_steps_take(&w->tree, &k->guesses, k->steps, k->n_steps, &paths) < 0 ||
-		pm_list_room(&w->paths, w->tree.n, &w->path_room, sizeof(*w->paths)) < 0)
-		return -ENOMEM;
+	pm_build_check(k->a, pm_steps_take(&w->tree, &k->guesses, k->steps, k->n_steps, &paths));
+	pm_list_grow(k->a, &w->paths, w->tree.n, &w->path_room, sizeof(*w->paths));
 	for (; known < w->tree.n; known++)
 		w->paths[known] = (struct htd_path){.min = UINT64_MAX};
 	for (uint32_t i = 0; i < k->n_steps; i++) {
 		const struct pm_step *step = &k->steps[i];
 		uint32_t caller = step->above == PM_NONE ? step->from : k->steps[step->above].path;
+		uint64_t duration = k->durations[i].ns;
 		if (step->path == PM_PATHS_FULL)
-			return -ENOMEM;
-		path_count(&w->paths[step->path], k->durations[i].ns);
+			pm_build_fail(k->a, -ENOMEM);
+		struct htd_path *path = &w->paths[step->path];
+		path->calls++;
+		path->min = duration < path->min ? duration : path->min;
+		path->max = duration > path->max ? duration : path->max;
+		path->incl += duration;
+		path->excl += duration;
 		if (caller != PM_NONE)
-			w->paths[caller].excl -= k->durations[i].ns;
+			w->paths[caller].excl -= duration;
 	}
-	if (pm_durations_add_all(&w->durations, k->durations, k->n_steps) < 0 ||
-		(k->amounts && amounts_take(k, before) < 0))
-		return -ENOMEM;
+	pm_build_check(k->a, pm_durations_add_all(&w->durations, k->durations, k->n_steps));
+	if (k->amounts)
+		amounts_take(k, before);
 	for (size_t i = k->depth; i-- > 0 && k->stack[i].step != PM_NONE;) {
 		struct frame *f = &k->stack[i];
 		f->path = k->steps[f->step].path;
@@ -158,19 +149,18 @@ static int steps_take(struct walker *k)
 		f->step = PM_NONE;
 	}
 	k->n_steps = 0;
-	return 0;
 }
 
 /* Notes the open calls that no earlier mark has, and the innermost one for this mark. */
-static int mark(struct walker *k, const struct htd_sorted *cursor)
+static void mark(struct walker *k, const struct htd_sorted *cursor)
 {
 	struct htd_lane *lane = &k->w->lane;
 	for (; k->n_noted < k->depth; k->n_noted++) {
 		struct frame *f = &k->stack[k->n_noted];
-		if (lane->n_opens >= PM_LIMIT_ITEMS ||
-			pm_list_room(&lane->opens, lane->n_opens, &lane->opens_room,
-				sizeof(*lane->opens)) < 0)
-			return -ENOMEM;
+		if (lane->n_opens >= PM_LIMIT_ITEMS)
+			pm_build_fail(k->a, -ENOMEM);
+		pm_list_grow(
+			k->a, &lane->opens, lane->n_opens, &lane->opens_room, sizeof(*lane->opens));
 		f->open = (uint32_t)lane->n_opens;
 		lane->opens[lane->n_opens++] = (struct htd_open){
 			.place = f->place,
@@ -179,93 +169,61 @@ static int mark(struct walker *k, const struct htd_sorted *cursor)
 		};
 	}
 	size_t n = lane->order.n_marks;
-	if (pm_list_room(&lane->open, n, &lane->open_room, sizeof(*lane->open)) < 0)
-		return -ENOMEM;
+	pm_list_grow(k->a, &lane->open, n, &lane->open_room, sizeof(*lane->open));
 	lane->open[n] = k->depth ? k->stack[k->depth - 1].open : HTD_NONE;
-	return htd_order_mark(&lane->order, cursor);
+	htd_order_mark(k->a, &lane->order, cursor);
 }
 
-/* The calls up to the next mark: 1, or 0 if there are no more. */
-static int walk_on(struct walker *k, struct htd_sorted *cursor)
+static void durations_done(void *durations)
 {
+	pm_durations_done(durations);
+}
+
+static void walk(void *context)
+{
+	struct htd_lane_walk *w = context;
+	struct pm_arena *a = &w->arena, *scratch = pm_arena_scratch(a);
+	struct walker *k = pm_arena_alloc(scratch, sizeof(*k));
 	const struct htd_sorted_event *e;
-	int r = 1;
-	while (r > 0 && k->n_steps < HTD_MARK) {
-		r = htd_sorted_next(cursor, &e);
-		if (r > 0 && (r = open_call(k, e)) == 0)
-			r = 1;
-	}
-	int taken = r < 0 ? r : steps_take(k);
-	return taken < 0 ? taken : r;
-}
-
-static int walk(struct walker *k)
-{
 	struct htd_sorted cursor;
-	int r = htd_sorted_start(&cursor, &k->w->lane.order, NULL);
-	while (r >= 0) {
-		r = pm_work_cancelled() ? PM_CANCELLED : mark(k, &cursor);
-		if (r >= 0)
-			r = walk_on(k, &cursor);
-		if (r == 0)
-			break;
+	*k = (struct walker){.a = a,
+		.scratch = scratch,
+		.w = w,
+		.guesses.arena = scratch,
+		.steps = pm_arena_realloc(scratch, NULL, HTD_MARK * sizeof(*k->steps)),
+		.durations = pm_arena_realloc(scratch, NULL, HTD_MARK * sizeof(*k->durations)),
+		.text.arena = scratch};
+	if (w->wanted->n)
+		k->amounts = pm_arena_array(
+			scratch, (size_t)HTD_MARK * w->wanted->n, sizeof(*k->amounts));
+	pm_arena_owns(a, durations_done, &w->durations);
+	pm_paths_init_in(a, &w->tree, PM_LIMIT_ITEMS);
+	htd_order_borrow(a, &w->lane.order, w->late);
+	pm_build_check(a, htd_sorted_start(&cursor, scratch, &w->lane.order, NULL));
+	for (int more = 1; more > 0;) {
+		pm_build_proceed(a);
+		mark(k, &cursor);
+		while (k->n_steps < HTD_MARK && (more = htd_sorted_next(&cursor, &e)) > 0)
+			open_call(k, e);
+		pm_build_check(a, more);
+		steps_take(k);
 	}
-	htd_sorted_done(&cursor);
 	while (k->depth)
 		close_call(k);
-	k->w->lane.n_contexts = k->w->tree.n;
-	return r;
-}
-
-static int walker_init(struct walker *k)
-{
-	k->steps = malloc(HTD_MARK * sizeof(*k->steps));
-	k->durations = malloc(HTD_MARK * sizeof(*k->durations));
-	uint32_t wanted = k->w->wanted->n;
-	if (wanted)
-		k->amounts = malloc((size_t)HTD_MARK * wanted * sizeof(*k->amounts));
-	int r = pm_paths_init(&k->w->tree, PM_LIMIT_ITEMS);
-	return k->steps && k->durations && (k->amounts || !wanted) ? r : -ENOMEM;
+	w->lane.n_contexts = w->tree.n;
+	pm_arena_done(scratch);
 }
 
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
 	const struct htd_mapped *mapped)
 {
-	struct walker k = {.w = w};
 	struct htd_thread *thread = &s->threads[i];
-	w->labels.mapped = mapped;
+	w->late = &thread->late;
+	w->labels = htd_labels_in(&w->arena, mapped);
 	w->lane.order = (struct htd_order){
 		.s = s,
 		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},
 		.by_id = true,
 	};
-	int r = htd_order_borrow(&w->lane.order, &thread->late);
-	if (r == 0)
-		r = walker_init(&k);
-	if (r == 0)
-		r = walk(&k);
-	pm_guesses_done(&k.guesses);
-	free(k.steps);
-	free(k.durations);
-	free(k.amounts);
-	pm_text_done(&k.scratch);
-	free(k.stack);
-	return r;
-}
-
-void htd_lane_done(struct htd_lane *lane)
-{
-	htd_order_done(&lane->order);
-	free(lane->opens);
-	free(lane->open);
-}
-
-void htd_lane_walk_done(struct htd_lane_walk *w)
-{
-	htd_lane_done(&w->lane);
-	pm_paths_done(&w->tree);
-	free(w->paths);
-	free(w->amounts);
-	htd_labels_done(&w->labels);
-	pm_durations_done(&w->durations);
+	return pm_build(&w->arena, walk, w);
 }

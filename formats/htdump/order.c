@@ -19,6 +19,7 @@
 enum { AHEAD = 4, RUN_BYTES = 1024 };
 
 struct late_list {
+	struct pm_arena *arena;
 	struct htd_key *keys;
 	size_t n, room;
 };
@@ -126,8 +127,7 @@ static int run_read(struct htd_sorted *c, struct htd_walk *w, const struct htd_k
 		if (!before->place || htd_key_compare(&key, before) > 0)
 			n++;
 		else if (late) {
-			if (pm_list_room(&late->keys, late->n, &late->room, sizeof(key)) < 0)
-				return -ENOMEM;
+			pm_list_grow(late->arena, &late->keys, late->n, &late->room, sizeof(key));
 			late->keys[late->n++] = key;
 		}
 		if (htd_key_compare(&key, &newest) > 0)
@@ -161,68 +161,60 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 	return r;
 }
 
-int htd_order_build(struct htd_order *o)
+/* In a piece of an arena, for it is not zeroed. */
+static struct htd_sorted_event *block_new(struct pm_arena *a)
 {
-	struct late_list late = {.keys = NULL};
-	struct htd_sorted c = {.o = o, .items = malloc(HTD_CHUNK * sizeof(*c.items))};
-	int r = c.items ? 0 : -ENOMEM;
+	return pm_arena_realloc(a, NULL, HTD_CHUNK * sizeof(struct htd_sorted_event));
+}
+
+int htd_order_build(struct pm_arena *a, struct htd_order *o)
+{
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct late_list late = {.arena = scratch};
+	struct htd_sorted c = {.o = o, .items = block_new(scratch)};
+	int r = 0;
 	while (r == 0 && c.run < o->filter.runs->n) {
 		pm_work_progress(c.run, o->filter.runs->n);
-		r = pm_work_cancelled() ? PM_CANCELLED : block_read(&c, &late);
+		r = block_read(&c, &late);
 	}
-	if (r == 0 && late.n) {
-		keys_sort(late.keys, late.n);
-		o->late = calloc(late.n, sizeof(*o->late));
-		r = o->late ? 0 : -ENOMEM;
-		for (o->n_late = 0; r == 0 && o->n_late < late.n; o->n_late++)
-			o->late[o->n_late] = late.keys[o->n_late].place;
-	}
-	free(late.keys);
-	free(c.items);
+	keys_sort(late.keys, late.n);
+	htd_place *places = pm_arena_array(a, late.n, sizeof(*places));
+	for (size_t i = 0; i < late.n; i++)
+		places[i] = late.keys[i].place;
+	o->late = places;
+	o->n_late = late.n;
+	pm_arena_done(scratch);
 	return r;
 }
 
-int htd_order_borrow(struct htd_order *o, struct htd_late *late)
+void htd_order_borrow(struct pm_arena *a, struct htd_order *o, struct htd_late *late)
 {
 	size_t n = late->n_places;
+	struct htd_key *keys = pm_arena_realloc(a, NULL, n * sizeof(*keys));
 	struct htd_sorted_event e;
-	struct htd_key *keys = n ? malloc(n * sizeof(*keys)) : NULL;
-	int r = n && !keys ? -ENOMEM : 0;
-	for (size_t i = 0; i < n && r == 0; i++) {
-		if (i % HTD_CHUNK == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
-		else if ((r = event_at(o, late->places[i], &e)) == 0)
-			keys[i] = e.key;
+	for (size_t i = 0; i < n; i++) {
+		if (i % HTD_CHUNK == 0)
+			pm_build_proceed(a);
+		pm_build_check(a, event_at(o, late->places[i], &e));
+		keys[i] = e.key;
 	}
-	if (r == 0 && n)
-		keys_sort(keys, n);
-	for (size_t i = 0; i < n && r == 0; i++)
+	keys_sort(keys, n);
+	for (size_t i = 0; i < n; i++)
 		late->places[i] = keys[i].place;
-	free(keys);
+	pm_arena_free(a, keys);
 	o->late = late->places;
 	o->n_late = n;
-	o->borrowed = true;
-	return r;
 }
 
-void htd_order_done(struct htd_order *o)
+void htd_order_mark(struct pm_arena *a, struct htd_order *o, const struct htd_sorted *c)
 {
-	if (!o->borrowed)
-		free(o->late);
-	free(o->marks);
-}
-
-int htd_order_mark(struct htd_order *o, const struct htd_sorted *c)
-{
-	if (pm_list_room(&o->marks, o->n_marks, &o->mark_room, sizeof(*o->marks)) < 0)
-		return -ENOMEM;
+	pm_list_grow(a, &o->marks, o->n_marks, &o->mark_room, sizeof(*o->marks));
 	o->marks[o->n_marks++] = (struct htd_mark){
 		.run = c->n ? c->first : c->run,
 		.late = c->late,
 		.newest = c->n ? c->before : c->newest.place,
 		.at = c->at,
 	};
-	return 0;
 }
 
 /* -EIO if the file has changed, -ENOMEM if the work is cancelled: there is no way on then. */
@@ -249,10 +241,10 @@ static int head_read(struct htd_sorted *c)
 	return c->has_head ? event_at(c->o, c->o->late[c->late], &c->head) : 0;
 }
 
-int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark)
+int htd_sorted_start(struct htd_sorted *c, struct pm_arena *a, const struct htd_order *o,
+	const struct htd_mark *mark)
 {
-	*c = (struct htd_sorted){
-		.o = o, .items = malloc(HTD_CHUNK * sizeof(*c->items)), .next = HTD_NONE};
+	*c = (struct htd_sorted){.o = o, .items = block_new(a), .next = HTD_NONE};
 	if (!c->items)
 		return -ENOMEM;
 	if (mark && mark->newest) {
@@ -291,10 +283,4 @@ int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret)
 	c->late++;
 	*ret = &c->given;
 	return head_read(c) < 0 ? -EIO : 1;
-}
-
-void htd_sorted_done(struct htd_sorted *c)
-{
-	free(c->items);
-	c->items = NULL;
 }

@@ -2,19 +2,18 @@
 #include "formats/htdump/htdump.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* ---- the scan ---- */
 
-static int threads_init(struct htd_opened *src)
+/* What is shown of a stream besides its calls. */
+static void present(void *opened)
 {
 	static const char *const keys[] = {"thread"};
-	const struct htd_stream *s = &src->stream;
-	struct pm_thread *list = pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*list));
-	struct pm_identity *identity =
-		pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*identity));
-	if (!list || !identity)
-		return -ENOMEM;
+	struct htd_opened *src = opened;
+	struct htd_stream *s = &src->stream;
+	struct pm_thread *list = pm_arena_array(&s->arena, s->n_threads, sizeof(*list));
+	struct pm_identity *identity = pm_arena_array(&s->arena, s->n_threads, sizeof(*identity));
+	htd_sheets_init(&s->arena, src);
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		identity[i].value = s->threads[i].number;
 		list[i] = (struct pm_thread){.id = i,
@@ -28,14 +27,6 @@ static int threads_init(struct htd_opened *src)
 		known ? s->origin : PM_NO_TIME, known ? s->last - s->origin : PM_NO_TIME};
 	src->threads = (struct pm_threads){
 		.n = (uint32_t)s->n_threads, .threads = list, .n_keys = 1, .keys = keys};
-	return 0;
-}
-
-void htd_scan_done(struct htd_opened *src)
-{
-	htd_sheets_done(src);
-	htd_stream_done(&src->stream);
-	pm_damage_done(&src->damage_list);
 }
 
 static int scan_build(void *context, struct pm_error *err)
@@ -47,16 +38,14 @@ static int scan_build(void *context, struct pm_error *err)
 		r = pm_error_set(err, -EIO, src->input.name, PM_NO_OFFSET,
 			"cannot be read, or has changed while it was read");
 	if (r == 0)
-		r = htd_sheets_init(src);
-	if (r == 0)
-		r = threads_init(src);
+		r = pm_build(&s->arena, present, src);
 	if (r == 0 && src->damage_list.no_memory)
 		r = -ENOMEM;
 	if (r == 0)
 		return 0;
-	htd_scan_done(src);
+	htd_stream_done(s);
+	pm_damage_done(&src->damage_list);
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
@@ -68,61 +57,57 @@ int htd_scan_get(void *opened, struct pm_error *err)
 
 /* ---- the calls ---- */
 
-static int calls_build(void *context, struct pm_error *err)
+static void calls_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct htd_opened *src = context;
-	int r = htd_scan_get(src, err);
-	if (r < 0)
-		return r;
-	r = htd_calls_build(&src->calls, &src->stream, &src->wanted, err);
-	src->parts.tree.it = src->calls.tree;
-	if (r < 0)
-		htd_calls_done(&src->calls);
-	return r;
+	struct htd_opened *src = owner;
+	struct htd_calls *c = part;
+	pm_build_check(a, htd_scan_get(src, err));
+	htd_calls_build(a, c, &src->stream, &src->wanted, err);
+	src->parts.tree.it = c->tree;
 }
 
 int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct pm_error *err)
 {
-	int r = pm_lazy_get(&src->calls_lazy, calls_build, src, err);
-	*ret = r < 0 ? NULL : &src->calls;
-	return r;
+	static const struct pm_part_type type = {
+		.size = sizeof(**ret), .build = calls_build, .what = "the calls"};
+	return pm_part_get(&src->calls, &type, src, ret, err);
 }
 
-static int children_build(void *context, struct pm_error *err)
+static void children_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct htd_opened *src = context;
 	const struct htd_calls *c;
-	int r = htd_calls_get(src, &c, err);
-	if (r < 0)
-		return r;
-	r = htd_children_build(&src->children, c);
-	if (r < 0)
-		pm_map_done(&src->children);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+	struct pm_map *children = part;
+	bool fresh;
+	pm_build_check(a, htd_calls_get(owner, &c, err));
+	children->arena = a;
+	for (uint32_t i = 0; i < c->tree->n_contexts; i++)
+		pm_map_put(
+			children, htd_child_key(c->tree->parent[i], c->tree->frame[i]), i, &fresh);
 }
 
 int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct pm_error *err)
 {
-	*ret = &src->children;
-	return pm_lazy_get(&src->children_lazy, children_build, src, err);
+	static const struct pm_part_type type = {
+		.size = sizeof(**ret), .build = children_build, .what = "traces"};
+	return pm_part_get(&src->children, &type, src, ret, err);
 }
 
-static int percentiles_build(void *context, struct pm_error *err)
+static void percentiles_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct htd_opened *src = context;
+	struct htd_opened *src = owner;
+	struct htd_percentiles *percentiles = part;
 	const struct htd_calls *c;
-	int r = htd_calls_get(src, &c, err);
-	if (r == 0)
-		r = htd_percentiles_find(&src->percentiles, &src->calls, err);
-	src->parts.call_times.it = src->percentiles.of_function;
-	return r;
+	pm_build_check(a, htd_calls_get(src, &c, err));
+	htd_percentiles_find(a, percentiles, c, err);
+	src->parts.call_times.it = percentiles->of_function;
 }
 
 int htd_percentiles_get(
 	struct htd_opened *src, const struct htd_percentiles **ret, struct pm_error *err)
 {
-	*ret = &src->percentiles;
-	return pm_lazy_get(&src->percentiles_lazy, percentiles_build, src, err);
+	static const struct pm_part_type type = {
+		.size = sizeof(**ret), .build = percentiles_build, .what = "percentiles"};
+	return pm_part_get(&src->percentiles, &type, src, ret, err);
 }
 
 /* ---- the damage ---- */

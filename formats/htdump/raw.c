@@ -178,14 +178,14 @@ static struct pm_cell sum_cell(pm_sum sum)
 
 static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_opened *src = rows->table->self;
-	const struct htd_calls *c = &src->calls;
+	const struct htd_percentiles *percentiles = opened_of(rows->table)->percentiles.built;
+	const struct htd_calls *c = percentiles->calls;
 	(void)err;
 	if (rows->at >= c->n_ranked)
 		return 0;
 	uint32_t label = c->ranked[rows->at++];
 	const struct htd_label_cost *l = &c->by_label[label];
-	const struct pm_call_times *found = &src->percentiles.of_label[label];
+	const struct pm_call_times *found = &percentiles->of_label[label];
 	cells[0] = pm_cell_u64(l->calls);
 	cells[1] = sum_cell(l->incl);
 	cells[2] = sum_cell(l->excl);

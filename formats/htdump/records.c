@@ -126,16 +126,11 @@ static double real_load(struct pm_bytes b, bool big)
 	return (double)f;
 }
 
-static inline uint64_t integer_load(const struct htd_event *e, uint32_t i)
+uint64_t htd_event_integer(const struct htd_event *e, uint32_t i)
 {
 	struct pm_bytes b = field_bytes(e, i);
 	return e->plan->fields[i].kind == HTD_KIND_SIGNED ? (uint64_t)signed_load(b, e->big)
 							  : unsigned_load(b, e->big);
-}
-
-uint64_t htd_event_integer(const struct htd_event *e, uint32_t i)
-{
-	return integer_load(e, i);
 }
 
 struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i)
@@ -146,7 +141,7 @@ struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i)
 
 static inline bool natural(const struct htd_event *e, uint32_t i, uint64_t *ret)
 {
-	*ret = integer_load(e, i);
+	*ret = htd_event_integer(e, i);
 	return e->plan->fields[i].kind == HTD_KIND_UNSIGNED || (int64_t)*ret >= 0;
 }
 

@@ -6,12 +6,14 @@
 #include "formats/htdump/scan.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+
+/* Fits in a processor's cache until it is read. */
+enum { USE_STEP = 128 << 10 };
 
 /* ==== one event, while classes are still being collected ==== */
 
@@ -57,10 +59,6 @@ static bool read_event(struct htd_scan *c, uint64_t at, struct htd_event *ret)
 	if (!slot)
 		return unreadable(c, "is of a class that is not described");
 	ret->plan = htd_slot_plan(&s->table, slot);
-	if (!ret->plan) {
-		c->no_memory = true;
-		return unreadable(c, "does not fit into memory");
-	}
 	if (ret->plan->broken)
 		return unreadable(c, ret->plan->broken);
 	int r = htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes);
@@ -121,18 +119,6 @@ static bool ends_near(const struct htd_scan *c, const struct htd_event *e)
 	return near(end, c->s->last, NEAR_NS);
 }
 
-/* Cheap enough for every byte of a damaged range: most fail at the class. */
-static bool may_begin(const struct htd_scan *c, uint64_t at)
-{
-	const struct htd_stream *s = c->s;
-	struct htd_header h;
-	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &h) ||
-		!htd_table_slot(&s->table, h.klass_id))
-		return false;
-	return h.klass_id == s->dialect.ids.endianness ? h.timestamp == 0 && h.id == 0
-						       : (h.timestamp || h.id) && is_near(c, &h);
-}
-
 /* What follows: the end, a truncated header, a close one, or a core event without a time. */
 static bool goes_on(struct htd_scan *c, uint64_t at)
 {
@@ -147,10 +133,19 @@ static bool goes_on(struct htd_scan *c, uint64_t at)
 		(e.plan->role == HTD_ROLE_ENDIANNESS || e.plan->role == HTD_ROLE_SYSTEM);
 }
 
+/* Cheap enough for every byte of a damaged range: most fail at the class. */
 static bool is_sound(struct htd_scan *c, uint64_t at)
 {
+	const struct htd_stream *s = c->s;
+	struct htd_header h;
 	struct htd_event e;
-	if (!may_begin(c, at) || !read_event(c, at, &e))
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &h) ||
+		!htd_table_slot(&s->table, h.klass_id))
+		return false;
+	bool may_begin = h.klass_id == s->dialect.ids.endianness
+		? h.timestamp == 0 && h.id == 0
+		: (h.timestamp || h.id) && is_near(c, &h);
+	if (!may_begin || !read_event(c, at, &e))
 		return false;
 	return e.plan->role == HTD_ROLE_ENDIANNESS ||
 		(ends_near(c, &e) && goes_on(c, at + e.bytes.len));
@@ -197,7 +192,9 @@ static bool is_chain(struct htd_scan *c, uint64_t at)
 static uint64_t resync(struct htd_scan *c, uint64_t from)
 {
 	uint64_t len = c->s->bytes.len, chain = len, until = len;
-	for (uint64_t at = from; at < until && !c->no_memory; at++) {
+	for (uint64_t at = from; at < until; at++) {
+		if (at % USE_STEP == 0)
+			pm_build_proceed(&c->s->arena);
 		if (is_sound(c, at))
 			return at;
 		if (chain == len && is_chain(c, at)) {
@@ -212,84 +209,66 @@ static uint64_t resync(struct htd_scan *c, uint64_t from)
 
 /* Fields of the class descriptions, as klass.c defines them. */
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
-/* Fits in a processor's cache until it is read. */
-enum { USE_STEP = 128 << 10 };
-
 enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIELD_INFO_DATA_TYPE };
 
 /* ---- taking over an event ---- */
 
-static int thread_find(struct htd_scan *c, uint64_t number, uint32_t *ret)
+/* NULL: there are too many. */
+static struct htd_thread *thread_find(struct htd_scan *c, uint64_t number)
 {
 	struct htd_stream *s = c->s;
 	bool fresh;
-	*ret = c->last_thread;
 	if (c->last_thread < s->n_threads && s->threads[c->last_thread].number == number)
-		return 0;
+		return &s->threads[c->last_thread];
 	if (s->n_threads >= HTD_LIMIT_THREADS && !pm_map_find(&c->thread_of, number))
-		return -ENOTSUP;
-	if (pm_list_room(&s->threads, s->n_threads, &s->thread_room, sizeof(*s->threads)) < 0)
-		return -ENOMEM;
-	uint32_t *known = pm_map_put(&c->thread_of, number, (uint32_t)s->n_threads, &fresh);
-	if (!known)
-		return -ENOMEM;
+		return NULL;
+	pm_list_grow(&s->arena, &s->threads, s->n_threads, &s->thread_room, sizeof(*s->threads));
+	c->last_thread = *pm_map_put(&c->thread_of, number, (uint32_t)s->n_threads, &fresh);
 	if (fresh)
 		s->threads[s->n_threads++] = (struct htd_thread){.number = number};
-	*ret = c->last_thread = *known;
-	return 0;
+	return &s->threads[c->last_thread];
 }
 
-static int call_take(
+static void call_take(
 	struct htd_scan *c, const struct htd_event *e, uint64_t duration, uint64_t number)
 {
 	struct htd_stream *s = c->s;
-	uint32_t thread;
-	int r = thread_find(c, number, &thread);
-	if (r == -ENOTSUP) {
+	struct htd_thread *t = thread_find(c, number);
+	if (!t) {
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
 			"call of a thread beyond the first %u: not included in the calls",
 			HTD_LIMIT_THREADS);
-		return 0;
+		return;
 	}
-	if (r < 0)
-		return r;
 	uint64_t end = htd_call_end(e->header.timestamp, duration);
 	s->last = end > s->last ? end : s->last;
-	struct htd_thread *t = &s->threads[thread];
 	const struct htd_key key = {
 		e->header.timestamp, e->header.id, htd_place_of(e->at, s->n_events)};
 	size_t runs = t->calls.n;
-	r = htd_runs_add(&t->calls, e->at, s->n_events);
-	return r < 0 ? r : htd_late_note(&t->late, t->calls.n > runs, &key);
+	htd_runs_add(&s->arena, &t->calls, e->at, s->n_events);
+	htd_late_note(&s->arena, &t->late, t->calls.n > runs, &key);
 }
 
 /* Copies a text so that it outlives the current contents of the file. */
-static int keep(struct htd_stream *s, struct pm_bytes *text)
+static struct pm_bytes keep(struct htd_stream *s, struct pm_bytes text)
 {
-	if (text->len == 0)
-		return 0;
-	*text = pm_arena_copy(&s->texts, *text);
-	return text->p ? 0 : -ENOMEM;
+	return text.len ? pm_arena_copy(&s->arena, text) : text;
 }
 
 /* Every thread announces the labels that it uses, so most mappings are repeated. */
-static int mapping_take(struct htd_scan *c, const struct htd_event *e)
+static void mapping_take(struct htd_scan *c, const struct htd_event *e)
 {
 	struct htd_stream *s = c->s;
 	uint64_t number = htd_event_integer(e, e->plan->identifier);
 	struct pm_bytes label = htd_event_text(e, e->plan->label);
 	bool fresh;
 	uint32_t *newest = pm_map_put(&c->mapped, number, HTD_NONE, &fresh);
-	if (!newest)
-		return -ENOMEM;
 	if (!fresh && pm_bytes_equal(s->mappings[*newest].label, label))
-		return 0;
-	if (pm_list_room(&s->mappings, s->n_mappings, &s->mapping_room, sizeof(*s->mappings)) < 0 ||
-		keep(s, &label) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(
+		&s->arena, &s->mappings, s->n_mappings, &s->mapping_room, sizeof(*s->mappings));
 	*newest = (uint32_t)s->n_mappings;
-	s->mappings[s->n_mappings++] = (struct htd_mapping){number, e->at, label};
-	return 0;
+	s->mappings[s->n_mappings++] = (struct htd_mapping){number, e->at, keep(s, label)};
 }
 
 static void version_take(struct htd_stream *s, const struct htd_event *e)
@@ -301,46 +280,39 @@ static void version_take(struct htd_stream *s, const struct htd_event *e)
 		(htd_event_integer(e, 1) & 0xff) << 8 | (htd_event_integer(e, 2) & 0xff);
 }
 
-static int event_take(struct htd_scan *c, const struct htd_event *e)
+static void event_take(struct htd_scan *c, const struct htd_event *e)
 {
 	struct htd_stream *s = c->s;
 	uint64_t duration, thread;
-	int r = 0;
 	if (s->n_events % HTD_CHUNK == 0) {
-		r = pm_list_room(&s->index, s->n_index, &s->index_room, sizeof(*s->index));
-		if (r < 0)
-			return r;
+		pm_list_grow(&s->arena, &s->index, s->n_index, &s->index_room, sizeof(*s->index));
 		s->index[s->n_index++] = e->at;
 	}
 	htd_scan_trust(c, &e->header);
 	if (!e->plan->describes)
 		htd_scan_date(c, &e->header, e->header.timestamp);
 	if (htd_event_call(e, &duration, &thread))
-		r = call_take(c, e, duration, thread);
+		call_take(c, e, duration, thread);
 	else if (e->plan->role == HTD_ROLE_MAPPING)
-		r = mapping_take(c, e);
+		mapping_take(c, e);
 	else if (e->plan->role == HTD_ROLE_SYSTEM)
 		version_take(s, e);
 	else if (e->plan->role == HTD_ROLE_CALL)
 		s->n_negative++;
-	if (r == 0)
-		r = htd_runs_add(&s->table.klasses[e->plan->klass].events, e->at, s->n_events);
+	htd_runs_add(&s->arena, &s->table.klasses[e->plan->klass].events, e->at, s->n_events);
 	s->n_events++;
-	return r;
 }
 
 /* ---- events that describe the stream ---- */
 
-static int turn(struct htd_scan *c, uint64_t from, bool big)
+static void turn(struct htd_scan *c, uint64_t from, bool big)
 {
 	struct htd_stream *s = c->s;
 	if (s->n_turns && c->big == big)
-		return 0;
-	if (pm_list_room(&s->turns, s->n_turns, &s->turn_room, sizeof(*s->turns)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(&s->arena, &s->turns, s->n_turns, &s->turn_room, sizeof(*s->turns));
 	s->turns[s->n_turns++] = (struct htd_turn){from, big};
 	c->big = big;
-	return 0;
 }
 
 /* The design document numbers types from 0. */
@@ -358,10 +330,8 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 		struct pm_bytes name = htd_event_text(e, KLASS_INFO_NAME);
 		if (name.len > HTD_LIMIT_NAME)
 			return -ENOTSUP;
-		if (keep(s, &name) < 0)
-			return -ENOMEM;
 		return htd_table_klass(&s->table, (uint32_t)htd_event_integer(e, KLASS_INFO_ID),
-			name, (uint8_t)htd_event_integer(e, KLASS_INFO_COUNT));
+			keep(s, name), (uint8_t)htd_event_integer(e, KLASS_INFO_COUNT));
 	}
 	struct htd_field field = {
 		.type = htd_event_text(e, FIELD_INFO_TYPE),
@@ -375,72 +345,55 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
 			"describes a field of an unknown data type (%u): its bytes are shown",
 			field.data_type);
-	if (keep(s, &field.type) < 0 || keep(s, &field.name) < 0)
-		return -ENOMEM;
+	field.type = keep(s, field.type);
+	field.name = keep(s, field.name);
 	return htd_table_field(&s->table, (uint32_t)htd_event_integer(e, FIELD_INFO_ID), &field);
 }
 
-static int describing_take(struct htd_scan *c, const struct htd_event *e)
+static void describing_take(struct htd_scan *c, const struct htd_event *e)
 {
-	int r = event_take(c, e);
-	if (r < 0)
-		return r;
+	event_take(c, e);
 	c->s->table.since = e->at + e->bytes.len;
 	if (e->plan->role == HTD_ROLE_ENDIANNESS) {
 		c->s->table.dump++;
 		c->n_trusted = 0;
-		return turn(c, e->at + e->bytes.len, htd_event_integer(e, 0) == 1);
+		turn(c, e->at + e->bytes.len, htd_event_integer(e, 0) == 1);
+		return;
 	}
-	r = description_take(c, e);
-	if (r == -ENOENT || r == -ENOTSUP) {
+	int r = description_take(c, e);
+	if (r < 0)
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
 			r == -ENOENT ? "describes a field of a class that is not described"
 				     : "describes too many fields, or has names that are too long");
-		r = 0;
-	}
-	return r;
 }
 
 /* ---- the pass ---- */
-
-static int gap_add(struct htd_scan *c, uint64_t from, uint64_t to, const char *why, uint32_t klass)
-{
-	struct htd_stream *s = c->s;
-	if (pm_list_room(&s->gaps, s->n_gaps, &s->gap_room, sizeof(*s->gaps)) < 0)
-		return -ENOMEM;
-	s->gaps[s->n_gaps++] = (struct htd_gap){from, to};
-	pm_damage_add(c->damage, c->file, from, to - from, "event (class id %u) %s", klass, why);
-	return 0;
-}
 
 /*
  * The event at `*at` cannot be read. If it is not just cut off by the end of the data, the event
  * before it (`waiting`) may be the damaged one: if valid events begin inside it, or if it does not
  * match the others. Moves `*at` to where reading resumes.
  */
-static int resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
+static void resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 {
+	struct htd_stream *s = c->s;
 	const char *why = c->why;
 	uint32_t klass = c->why_klass;
 	uint64_t broken = *at;
 	bool doubted = waiting->plan && !c->why_end;
-	int r = 0;
 	*at = resync(c, doubted ? waiting->at + 1 : broken + 1);
 	if (doubted && (*at < broken || !ends_near(c, waiting))) {
 		why = *at < broken ? "is shorter than its class" : "ends at an impossible time";
 		broken = waiting->at;
 		klass = waiting->header.klass_id;
 	} else if (waiting->plan) {
-		r = event_take(c, waiting);
+		event_take(c, waiting);
 	}
 	waiting->plan = NULL;
-	return r < 0 ? r : gap_add(c, broken, *at, why, klass);
-}
-
-static bool describes(const struct htd_event *e)
-{
-	return e->plan->role == HTD_ROLE_ENDIANNESS || e->plan->role == HTD_ROLE_KLASS_INFO ||
-		e->plan->role == HTD_ROLE_FIELD_INFO;
+	pm_list_grow(&s->arena, &s->gaps, s->n_gaps, &s->gap_room, sizeof(*s->gaps));
+	s->gaps[s->n_gaps++] = (struct htd_gap){broken, *at};
+	pm_damage_add(
+		c->damage, c->file, broken, *at - broken, "event (class id %u) %s", klass, why);
 }
 
 /* Computes checksums of a growing file a little ahead of reading, and checks for cancellation. */
@@ -451,7 +404,7 @@ static bool use(struct htd_scan *c, uint64_t upto)
 	if (upto <= from)
 		return true;
 	pm_work_progress(from, s->bytes.len);
-	c->no_memory = c->no_memory || pm_work_cancelled();
+	pm_build_proceed(&c->s->arena);
 	if (upto - from < USE_STEP)
 		upto = s->bytes.len - from < USE_STEP ? s->bytes.len : from + USE_STEP;
 	c->used = upto;
@@ -459,33 +412,30 @@ static bool use(struct htd_scan *c, uint64_t upto)
 	return !s->watch || pm_watch_use(s->watch, s->bytes, from, upto - from);
 }
 
-static int pass(struct htd_scan *c)
+static void pass(struct htd_scan *c)
 {
 	const struct htd_stream *s = c->s;
 	struct htd_event waiting = {.plan = NULL}, e;
 	uint64_t at = 0;
-	int r = 0;
-	while (r == 0 && at < c->until && use(c, at + 1) && s->n_threads <= c->threads_most &&
-		!c->no_memory) {
+	while (at < c->until && use(c, at + 1) && s->n_threads <= c->threads_most) {
 		if (!read_event(c, at, &e)) {
-			r = resume(c, &waiting, &at);
+			resume(c, &waiting, &at);
 			continue;
 		}
 		at += e.bytes.len;
 		use(c, at);
 		if (waiting.plan)
-			r = event_take(c, &waiting);
+			event_take(c, &waiting);
 		waiting = e;
-		if (r == 0 && describes(&e)) {
-			r = describing_take(c, &e);
+		if (e.plan->role >= HTD_ROLE_ENDIANNESS) {
+			describing_take(c, &e);
 			waiting.plan = NULL;
-		} else if (r == 0) {
-			r = htd_scan_run(c, &waiting, &at);
+		} else {
+			htd_scan_run(c, &waiting, &at);
 		}
 	}
-	if (r == 0 && waiting.plan && c->until == s->bytes.len)
-		r = event_take(c, &waiting);
-	return c->no_memory ? -ENOMEM : r;
+	if (waiting.plan && c->until == s->bytes.len)
+		event_take(c, &waiting);
 }
 
 /* Sorted by number, the order of directory listings. */
@@ -495,21 +445,21 @@ static int thread_order(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int scan(struct htd_scan *c)
+static void scan(void *context)
 {
+	struct htd_scan *c = context;
 	struct htd_stream *s = c->s;
+	struct pm_arena *scratch = pm_arena_scratch(&s->arena);
+	c->thread_of.arena = c->mapped.arena = scratch;
 	s->origin = UINT64_MAX;
 	s->version = UINT64_MAX;
-	int r = htd_table_init(&s->table, &s->dialect.ids);
-	if (r == 0)
-		r = turn(c, 0, s->dialect.big);
-	if (r == 0)
-		r = pass(c);
-	if (r == 0)
-		r = htd_table_finish(&s->table);
-	pm_map_done(&c->thread_of);
-	pm_map_done(&c->mapped);
-	return r;
+	htd_table_init(&s->table, &s->arena, &s->dialect.ids);
+	turn(c, 0, s->dialect.big);
+	pass(c);
+	htd_table_finish(&s->table);
+	pm_arena_done(scratch);
+	pm_build_check(
+		&s->arena, pm_sort(s->threads, s->n_threads, sizeof(*s->threads), thread_order));
 }
 
 int htd_stream_scan(
@@ -523,13 +473,9 @@ int htd_stream_scan(
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
 		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
 	pm_fetcher_start(&c.fetcher, s->watch, s->bytes);
-	int r = scan(&c);
+	int r = pm_build(&s->arena, scan, &c);
 	pm_fetcher_end(&c.fetcher);
-	if (r == 0)
-		r = pm_sort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
-	if (r < 0)
-		return pm_error_set(err, -ENOMEM, file, PM_NO_OFFSET, "no memory for its index");
-	return 0;
+	return r < 0 ? pm_error_set(err, r, file, PM_NO_OFFSET, "no memory for its index") : 0;
 }
 
 int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dialect, uint64_t most)
@@ -538,7 +484,7 @@ int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dial
 	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
 	struct htd_scan c = {.s = &s, .damage = &damage, .file = "", .threads_most = 1};
 	c.until = most < bytes.len ? most : bytes.len;
-	int r = scan(&c);
+	int r = pm_build(&s.arena, scan, &c);
 	if (r == 0)
 		r = s.n_threads > 1 ? 1 : c.until < bytes.len ? -EAGAIN : 0;
 	htd_stream_done(&s);
@@ -548,15 +494,6 @@ int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dial
 
 void htd_stream_done(struct htd_stream *s)
 {
-	htd_table_done(&s->table);
-	for (size_t i = 0; i < s->n_threads; i++) {
-		htd_runs_done(&s->threads[i].calls);
-		free(s->threads[i].late.places);
-	}
-	free(s->threads);
-	free(s->index);
-	free(s->gaps);
-	free(s->turns);
-	free(s->mappings);
-	pm_arena_done(&s->texts);
+	pm_arena_done(&s->arena);
+	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
 }

@@ -26,7 +26,6 @@ struct htd_scan {
 	const char *why;     /* why the current event cannot be read */
 	uint32_t why_klass;  /* its class */
 	bool why_end; /* because the data end within it, which is no sign of damage before it */
-	bool no_memory;
 };
 
 /* Notes an event that is taken. */
@@ -46,8 +45,8 @@ static inline void htd_scan_date(struct htd_scan *c, const struct htd_header *h,
 
 /*
  * scan_run.c: takes `waiting` and those after it as long as they are plain calls, of which the last
- * one becomes `waiting`, with `*at` behind it. 0 or -ENOMEM.
+ * one becomes `waiting`, with `*at` behind it.
  */
-int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at);
+void htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at);
 
 #endif

@@ -25,24 +25,23 @@ static struct pm_bytes run_bytes(const struct htd_scan *c, const struct htd_even
 	return b;
 }
 
-int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
+void htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 {
 	struct htd_stream *s = c->s;
 	const struct htd_plan *plan = waiting->plan;
 	if (!plan->quick || plan->n_texts || c->last_thread >= s->n_threads)
-		return 0;
+		return;
 	struct htd_runs *events = &s->table.klasses[plan->klass].events;
 	struct htd_thread *thread = &s->threads[c->last_thread];
 	if (!htd_runs_go_on(events, s->n_events) || !htd_runs_go_on(&thread->calls, s->n_events))
-		return 0;
+		return;
 	const bool timestamp_first = s->dialect.timestamp_first, big = c->big;
 	const uint64_t size = plan->head;
 	const struct pm_bytes run = run_bytes(c, waiting);
 	struct htd_header header = waiting->header, next;
 	uint64_t duration, number, from = 0;
 	uint32_t n = 0;
-	int r = 0;
-	for (; r == 0 && run.len - from > size; from += size, n++) {
+	for (; run.len - from > size; from += size, n++) {
 		pm_bytes_prefetch(s->bytes, waiting->at + from + AHEAD, 1);
 		htd_header_load(run.p + from + size, timestamp_first, big, &next);
 		htd_call_load(run.p + from, plan, big, &duration, &number);
@@ -52,7 +51,7 @@ int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 			htd_place_of(waiting->at + from, s->n_events + n)};
 		htd_scan_trust(c, &header);
 		htd_scan_date(c, &header, htd_call_end(key.timestamp, duration));
-		r = htd_late_note(&thread->late, false, &key);
+		htd_late_note(&s->arena, &thread->late, false, &key);
 		header = next;
 	}
 	htd_runs_more(events, n);
@@ -62,5 +61,4 @@ int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 	waiting->at += from;
 	waiting->bytes.p += from;
 	*at = waiting->at + size;
-	return r;
 }

@@ -4,49 +4,38 @@
  */
 #include "formats/htdump/htdump.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 
 static const char *const own_columns[] = {"seq", "timestamp", "id", "time_ns"};
 enum { N_OWN = 4 };
 
-/* Names of one sheet, and the number to try for the next field with that name. */
+/* Names of one sheet, and how often each has been asked for. */
 struct taken {
 	struct pm_strtab names;
-	uint32_t *next;
-	size_t n_next, room;
+	uint32_t *times;
+	size_t room;
 };
 
-static int taken_add(struct taken *t, struct pm_bytes name, uint32_t *ret_index, bool *ret_fresh)
+/* How often the name has been taken. */
+static uint32_t take(struct taken *t, struct pm_bytes name)
 {
-	uint32_t before = t->names.n;
-	*ret_index = pm_strtab_add(&t->names, name);
-	*ret_fresh = t->names.n > before;
-	if (*ret_index == PM_NONE)
-		return -ENOMEM;
-	if (!*ret_fresh)
-		return 0;
-	if (pm_list_room(&t->next, t->n_next, &t->room, sizeof(*t->next)) < 0)
-		return -ENOMEM;
-	t->next[t->n_next++] = 2;
-	return 0;
+	uint32_t known = t->names.n, i = pm_strtab_add(&t->names, name);
+	pm_list_grow(t->names.home, &t->times, i, &t->room, sizeof(*t->times));
+	if (i == known)
+		t->times[i] = 0;
+	return ++t->times[i];
 }
 
 /* `name`, or `name_2` and so on, as a string. */
-static const char *column_name(struct htd_opened *src, struct taken *t, struct pm_bytes name)
+static const char *column_name(struct pm_arena *a, struct taken *t, struct pm_bytes name)
 {
-	uint32_t first, other;
-	bool fresh;
-	const char *p = pm_arena_printf(&src->arena, "%.*s", (int)name.len, (const char *)name.p);
-	if (taken_add(t, name, &first, &fresh) < 0)
-		return NULL;
-	while (p && !fresh) {
-		p = pm_arena_printf(&src->arena, "%.*s_%u", (int)name.len, (const char *)name.p,
-			t->next[first]++);
-		if (p && taken_add(t, pm_bytes_of(p), &other, &fresh) < 0)
-			return NULL;
+	const char *p = pm_arena_printf(a, "%.*s", (int)name.len, (const char *)name.p);
+	for (uint32_t n = take(t, name); n > 1; n = take(t, name)) {
+		p = pm_arena_printf(a, "%.*s_%u", (int)name.len, (const char *)name.p, n);
+		if (pm_strtab_find(&t->names, pm_bytes_of(p)) == PM_NONE) {
+			take(t, pm_bytes_of(p));
+			break;
+		}
 	}
 	return p;
 }
@@ -69,21 +58,17 @@ static char type_letter(const struct htd_flat *f)
 	return 't';
 }
 
-static int sheet_fill(struct htd_opened *src, const struct htd_klass *k, struct htd_sheet *sheet,
-	struct taken *taken)
+static void sheet_fill(
+	struct pm_arena *a, const struct htd_klass *k, struct htd_sheet *sheet, struct taken *taken)
 {
-	const char **columns = pm_arena_array(&src->arena, k->n_columns + N_OWN, sizeof(*columns));
-	char *types = pm_arena_array(&src->arena, k->n_columns + N_OWN + 1, 1);
-	uint32_t n = N_OWN, unused;
-	bool fresh;
-	sheet->cell = pm_arena_array(&src->arena, k->n_columns + 1, sizeof(*sheet->cell));
-	if (!columns || !types || !sheet->cell)
-		return -ENOMEM;
+	const char **columns = pm_arena_array(a, k->n_columns + N_OWN, sizeof(*columns));
+	char *types = pm_arena_array(a, k->n_columns + N_OWN + 1, 1);
+	uint32_t n = N_OWN;
+	sheet->cell = pm_arena_array(a, k->n_columns, sizeof(*sheet->cell));
 	for (uint32_t i = 0; i < N_OWN; i++) {
 		columns[i] = own_columns[i];
 		types[i] = 'i';
-		if (taken_add(taken, pm_bytes_of(own_columns[i]), &unused, &fresh) < 0)
-			return -ENOMEM;
+		take(taken, pm_bytes_of(own_columns[i]));
 	}
 	for (uint32_t i = 0; i < k->n_columns; i++)
 		n += !is_last(k->columns[i].field);
@@ -91,14 +76,11 @@ static int sheet_fill(struct htd_opened *src, const struct htd_klass *k, struct 
 		const struct htd_flat *f = k->columns[i].field;
 		sheet->cell[i] = is_last(f) ? n++ : number++;
 		types[sheet->cell[i]] = type_letter(f);
-		columns[sheet->cell[i]] = column_name(src, taken, f->name);
-		if (!columns[sheet->cell[i]])
-			return -ENOMEM;
+		columns[sheet->cell[i]] = column_name(a, taken, f->name);
 	}
 	sheet->columns = columns;
 	sheet->types = types;
 	sheet->n_columns = k->n_columns + N_OWN;
-	return 0;
 }
 
 bool htd_is_own_class(const struct htd_klass *k)
@@ -122,64 +104,45 @@ bool htd_is_call_class(const struct htd_klass *k)
 	return duration && thread;
 }
 
-/* Whether it is a class of the traced program with values over time. */
-static bool has_counters(const struct htd_klass *k)
-{
-	return htd_is_own_class(k) && k->events.n_events > 0 && !htd_is_call_class(k);
-}
-
-static int counters_add(struct htd_opened *src, uint32_t klass)
+/* Of classes of the traced program, numbers are values over time. */
+static void counters_add(struct pm_arena *a, struct htd_opened *src, uint32_t klass)
 {
 	const struct htd_klass *k = &src->stream.table.klasses[klass];
-	for (uint32_t i = 0; has_counters(k) && i < k->n_columns; i++) {
+	if (!htd_is_own_class(k) || k->events.n_events == 0 || htd_is_call_class(k))
+		return;
+	for (uint32_t i = 0; i < k->n_columns; i++) {
 		if (!htd_is_number(k->columns[i].field))
 			continue;
-		if (pm_list_room(&src->counters, src->n_counters, &src->counter_room,
-			    sizeof(*src->counters)) < 0)
-			return -ENOMEM;
+		pm_list_grow(a, &src->counters, src->n_counters, &src->counter_room,
+			sizeof(*src->counters));
 		src->counters[src->n_counters++] = (struct htd_counter){klass, i};
 	}
-	return 0;
 }
 
-int htd_sheets_init(struct htd_opened *src)
+static void orders_done(void *opened)
+{
+	const struct htd_opened *src = opened;
+	for (size_t i = 0; i < src->stream.table.n_klasses; i++)
+		pm_part_done(&src->sheets[i].order);
+}
+
+void htd_sheets_init(struct pm_arena *a, struct htd_opened *src)
 {
 	const struct htd_table *t = &src->stream.table;
-	struct taken names = {.next = NULL};
-	int r = 0;
-	src->sheets = calloc(t->n_klasses + 1, sizeof(*src->sheets));
-	if (!src->sheets)
-		return -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < t->n_klasses; i++) {
-		struct taken taken = {.next = NULL};
-		struct htd_sheet *sheet = &src->sheets[i];
-		uint32_t index;
-		bool fresh;
-		*sheet = (struct htd_sheet){.nth = 1};
-		r = taken_add(&names, t->klasses[i].name, &index, &fresh);
-		if (r == 0 && !fresh)
-			sheet->nth = names.next[index]++;
-		if (r == 0)
-			r = sheet_fill(src, &t->klasses[i], sheet, &taken);
-		if (r == 0)
-			r = counters_add(src, i);
-		pm_strtab_done(&taken.names);
-		free(taken.next);
-	}
-	pm_strtab_done(&names.names);
-	free(names.next);
-	return r;
-}
-
-void htd_sheets_done(struct htd_opened *src)
-{
-	for (size_t i = 0; src->sheets && i < src->stream.table.n_klasses; i++)
-		htd_order_done(&src->sheets[i].order);
-	free(src->sheets);
-	free(src->counters);
-	src->sheets = NULL;
+	struct pm_arena *scratch = pm_arena_scratch(a), *of_sheet = pm_arena_scratch(a);
+	struct taken names = {.names.home = scratch};
+	src->sheets = pm_arena_array(a, t->n_klasses, sizeof(*src->sheets));
 	src->counters = NULL;
 	src->n_counters = src->counter_room = 0;
+	pm_arena_owns(a, orders_done, src);
+	for (uint32_t i = 0; i < t->n_klasses; i++) {
+		struct taken taken = {.names.home = of_sheet};
+		src->sheets[i].nth = take(&names, t->klasses[i].name);
+		sheet_fill(a, &t->klasses[i], &src->sheets[i], &taken);
+		counters_add(a, src, i);
+		pm_arena_done(of_sheet);
+	}
+	pm_arena_done(scratch);
 }
 
 struct pm_cell htd_data_type_cell(uint8_t data_type)

@@ -179,7 +179,7 @@ struct htd_late {
 	struct htd_key before; /* the newest of the blocks before; place 0: there are none */
 	struct htd_key newest; /* of all so far */
 	uint32_t n;            /* events of the block */
-	htd_place *places; /* of late ones, in stream order while scanning; freed by the owner */
+	htd_place *places;     /* of late ones, in stream order while scanning */
 	size_t n_places, room;
 };
 
@@ -189,8 +189,9 @@ static inline bool htd_block_is_full(uint32_t n)
 	return n + HTD_RUN > HTD_CHUNK;
 }
 
-/* Adds the next event; `begins`: it begins a run. 0 or -ENOMEM. */
-static inline int htd_late_note(struct htd_late *l, bool begins, const struct htd_key *key)
+/* Adds the next event; `begins`: it begins a run. In a build. */
+static inline void htd_late_note(
+	struct pm_arena *a, struct htd_late *l, bool begins, const struct htd_key *key)
 {
 	if (begins && htd_block_is_full(l->n)) {
 		l->before = l->newest;
@@ -199,14 +200,12 @@ static inline int htd_late_note(struct htd_late *l, bool begins, const struct ht
 	l->n++;
 	if (htd_key_compare(key, &l->newest) > 0) {
 		l->newest = *key;
-		return 0;
+		return;
 	}
 	if (!l->before.place || htd_key_compare(key, &l->before) > 0)
-		return 0;
-	if (pm_list_room(&l->places, l->n_places, &l->room, sizeof(*l->places)) < 0)
-		return -ENOMEM;
+		return;
+	pm_list_grow(a, &l->places, l->n_places, &l->room, sizeof(*l->places));
 	l->places[l->n_places++] = key->place;
-	return 0;
 }
 
 /*
@@ -249,7 +248,7 @@ struct htd_stream {
 	struct pm_bytes bytes;
 	struct pm_watch *watch; /* watch of the file; NULL: the bytes never change */
 	struct htd_dialect dialect;
-	struct pm_arena texts; /* names and labels */
+	struct pm_arena arena; /* of what follows, names and labels */
 	struct htd_table table;
 	uint64_t *index; /* offsets of events 0, HTD_CHUNK … */
 	size_t n_index, index_room;
@@ -268,8 +267,8 @@ struct htd_stream {
 };
 
 /*
- * Fills `s` except bytes and dialect, which the caller has set; free with htd_stream_done, even
- * after a failure. -ENOMEM; -ENOTSUP if the stream is too long.
+ * Fills `s` except bytes, watch and dialect, which the caller has set; free with htd_stream_done,
+ * even after a failure. -ENOMEM; -ENOTSUP if the stream is too long.
  */
 int htd_stream_scan(struct htd_stream *s, const char *file, struct pm_damage_list *damage,
 	struct pm_error *err);
@@ -280,6 +279,7 @@ int htd_stream_scan(struct htd_stream *s, const char *file, struct pm_damage_lis
  */
 int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dialect, uint64_t most);
 
+/* What the caller has set remains. */
 void htd_stream_done(struct htd_stream *s);
 
 /* ---- reading ---- */

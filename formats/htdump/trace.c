@@ -20,7 +20,6 @@
 /* Samples of a thread from one mark to the next. */
 struct segment {
 	struct pm_cached cached;
-	uint32_t lane;
 	size_t mark;
 	uint32_t n;
 	struct pm_sample samples[HTD_MARK];
@@ -33,31 +32,31 @@ struct frame {
 	uint32_t sample; /* in the segment, or HTD_NONE if it began earlier */
 };
 
+/* In an arena, of which all of it is a build. */
 struct replay {
+	struct pm_arena arena;
 	const struct htd_calls *c;
 	const struct pm_map *children;
 	const struct htd_lane *lane;
 	struct segment *seg;
 	struct htd_wanted_places places;
-	struct pm_text scratch;
+	struct pm_text text;
 	struct frame *stack; /* the innermost open call */
 	size_t depth, room;
 	uint32_t around; /* index in the lane's opens of the call around the stack, or HTD_NONE */
 };
 
-static int push(struct replay *p, struct frame f)
+static void push(struct replay *p, struct frame f)
 {
-	if (pm_list_room(&p->stack, p->depth, &p->room, sizeof(f)) < 0)
-		return -ENOMEM;
+	pm_list_grow(&p->arena, &p->stack, p->depth, &p->room, sizeof(f));
 	p->stack[p->depth++] = f;
-	return 0;
 }
 
 /*
  * Of the open calls at the mark, which may be many, only those that end in the segment are visited:
- * each is pushed when the stack is empty. 1, or 0 if no call is open any more.
+ * each is pushed when the stack is empty. False if no call is open any more.
  */
-static int stack_fill(struct replay *p)
+static bool stack_fill(struct replay *p)
 {
 	struct htd_event e;
 	uint64_t duration, thread;
@@ -65,54 +64,40 @@ static int stack_fill(struct replay *p)
 		return p->depth > 0;
 	const struct htd_open *o = &p->lane->opens[p->around];
 	if (!htd_stream_event(p->c->s, o->place, &e) || !htd_event_call(&e, &duration, &thread))
-		return -EIO;
+		pm_build_fail(&p->arena, -EIO);
 	p->around = o->parent;
-	int r = push(p, (struct frame){e.header.timestamp, duration, o->context, HTD_NONE});
-	return r < 0 ? r : 1;
+	push(p, (struct frame){e.header.timestamp, duration, o->context, HTD_NONE});
+	return true;
 }
 
-/* Pops the calls that do not contain the call. */
-static int stack_close(struct replay *p, uint64_t start, uint64_t duration)
-{
-	int r;
-	while ((r = stack_fill(p)) > 0) {
-		const struct frame *f = &p->stack[p->depth - 1];
-		if (htd_call_holds(f->start, f->duration, start, duration))
-			break;
-		p->depth--;
-	}
-	return r;
-}
-
-static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret)
+static uint32_t context_of(struct replay *p, const struct htd_event *e)
 {
 	const struct htd_calls *c = p->c;
-	uint32_t label = htd_labels_find(&c->labels, e, &p->scratch);
+	uint32_t label = htd_labels_find(&c->labels, e, &p->text);
 	uint32_t parent = p->depth ? p->stack[p->depth - 1].context : PM_NONE;
-	if (p->scratch.failed)
-		return -ENOMEM;
-	if (label >= c->n_labels)
-		return -EIO;
-	const uint32_t *context =
-		pm_map_find(p->children, htd_child_key(parent, c->by_label[label].frame));
+	if (p->text.failed)
+		pm_build_fail(&p->arena, -ENOMEM);
+	const uint32_t *context = label < c->n_labels
+		? pm_map_find(p->children, htd_child_key(parent, c->by_label[label].frame))
+		: NULL;
 	if (!context)
-		return -EIO;
-	*ret = *context;
-	return 0;
+		pm_build_fail(&p->arena, -EIO);
+	return *context;
 }
 
-static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
+static void replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 {
 	const struct htd_event *e = &sorted->event;
-	struct frame f = {.start = e->header.timestamp, .sample = p->seg->n};
+	struct frame f = {.start = e->header.timestamp, .sample = p->seg->n}, *top;
 	uint64_t thread;
 	if (!htd_event_call(e, &f.duration, &thread))
-		return -EIO;
-	int r = stack_close(p, f.start, f.duration);
-	if (r >= 0)
-		r = context_of(p, e, &f.context);
-	if (r < 0)
-		return r;
+		pm_build_fail(&p->arena, -EIO);
+	for (; stack_fill(p); p->depth--) {
+		top = &p->stack[p->depth - 1];
+		if (htd_call_holds(top->start, top->duration, f.start, f.duration))
+			break;
+	}
+	f.context = context_of(p, e);
 	uint32_t parent = p->depth ? p->stack[p->depth - 1].sample : HTD_NONE;
 	if (parent != HTD_NONE) {
 		uint64_t *self = &p->seg->samples[parent].self_ns;
@@ -128,25 +113,24 @@ static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 		.self_ns = htd_self_at_first(f.duration),
 		.seq = sorted->seq,
 	};
-	return push(p, f);
+	push(p, f);
 }
 
-static int replay_all(struct replay *p)
+/* Fills the segment with the calls from its mark on. Fails with -EIO if the file has changed. */
+static void replay_all(void *context)
 {
+	struct replay *p = context;
 	const struct htd_lane *lane = p->lane;
 	const struct htd_sorted_event *e;
 	struct htd_sorted cursor;
 	size_t m = p->seg->mark;
-	int r = htd_sorted_start(&cursor, &lane->order, &lane->order.marks[m]);
-	while (r >= 0 && p->seg->n < HTD_MARK) {
-		r = htd_sorted_next(&cursor, &e);
-		if (r <= 0)
-			break;
-		r = replay_call(p, e);
-	}
-	htd_sorted_done(&cursor);
-	if (r < 0 || m + 1 >= lane->order.n_marks)
-		return r;
+	p->around = lane->open[m];
+	int r = htd_sorted_start(&cursor, &p->arena, &lane->order, &lane->order.marks[m]);
+	while (r >= 0 && p->seg->n < HTD_MARK && (r = htd_sorted_next(&cursor, &e)) > 0)
+		replay_call(p, e);
+	pm_build_check(&p->arena, r);
+	if (m + 1 >= lane->order.n_marks)
+		return;
 	/* Calls that began here and are still open are open at the next mark, in the same order. */
 	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = lane->opens[i].parent) {
 		const struct frame *f = &p->stack[--p->depth];
@@ -154,30 +138,6 @@ static int replay_all(struct replay *p)
 			break;
 		p->seg->samples[f->sample].self_ns = lane->opens[i].self;
 	}
-	return 0;
-}
-
-/*
- * Fills `ret` with the calls of a lane from mark `ret->mark` on. `children` is from
- * htd_children_build. 0, -EIO if the file has changed, or -ENOMEM.
- */
-static int read_segment(const struct htd_calls *c, const struct pm_map *children,
-	struct segment *ret, struct pm_error *err)
-{
-	const struct htd_lane *lane = &c->lanes[ret->lane];
-	struct replay p = {.c = c, .children = children, .lane = lane, .seg = ret};
-	ret->n = 0;
-	int r = 0;
-	if (ret->mark < lane->order.n_marks) {
-		p.around = lane->open[ret->mark];
-		r = replay_all(&p);
-	}
-	free(p.stack);
-	pm_text_done(&p.scratch);
-	if (r < 0)
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
-			r == -EIO ? "the source has changed" : "no memory for a trace");
-	return 0;
 }
 
 /* ==== samples ==== */
@@ -201,27 +161,32 @@ static void segment_free(struct pm_cached *c)
 static int segment_build(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct wanted *wanted = context;
-	const struct htd_calls *calls;
-	const struct pm_map *children;
-	int r = htd_calls_get(wanted->src, &calls, err);
+	struct replay p = {.text.arena = &p.arena};
+	int r = htd_calls_get(wanted->src, &p.c, err);
 	if (r == 0)
-		r = htd_children_get(wanted->src, &children, err);
+		r = htd_children_get(wanted->src, &p.children, err);
 	if (r < 0)
 		return r;
 	size_t bytes = sizeof(struct segment) +
-		(size_t)HTD_MARK * calls->wanted->n * sizeof(struct pm_amount);
+		(size_t)HTD_MARK * p.c->wanted->n * sizeof(struct pm_amount);
 	struct segment *seg = malloc(bytes);
 	if (!seg)
 		return pm_error_plain(err, -ENOMEM);
 	seg->cached = (struct pm_cached){.bytes = bytes, .free = segment_free};
-	seg->lane = wanted->lane;
 	seg->mark = wanted->mark;
-	r = read_segment(calls, children, seg, err);
-	if (r < 0)
+	seg->n = 0;
+	p.seg = seg;
+	p.lane = &p.c->lanes[wanted->lane];
+	if (seg->mark < p.lane->order.n_marks)
+		r = pm_build(&p.arena, replay_all, &p);
+	pm_arena_done(&p.arena);
+	if (r < 0) {
 		free(seg);
-	else
-		*ret = &seg->cached;
-	return r;
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			r == -EIO ? "the source has changed" : "no memory for a trace");
+	}
+	*ret = &seg->cached;
+	return 0;
 }
 
 /* From `first` to the end of its segment, at most. */

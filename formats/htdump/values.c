@@ -5,13 +5,11 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/search.h"
 #include "formats/common/slug.h"
-#include "formats/common/work.h"
 #include "formats/htdump/htdump.h"
 
 enum {
@@ -23,21 +21,17 @@ enum {
 
 /* ---- what is asked for ---- */
 
-int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *err)
+void htd_wanted_init(
+	struct pm_arena *a, struct htd_wanted *w, const char *fields, struct pm_error *err)
 {
-	w->names.arena = &w->arena;
-	int r = pm_quantity_fields(fields, &w->names, err);
-	if (r < 0)
-		return r;
+	w->names = pm_strtab_in(a);
+	pm_build_check(a, pm_quantity_fields(fields, &w->names, err));
 	w->n = w->names.n;
 	uint32_t n_metrics = PM_CALLS_N_METRICS + METRICS_OF_FIELD * w->n;
-	struct pm_metric *list = pm_arena_array(&w->arena, n_metrics, sizeof(*list));
-	w->columns =
-		pm_arena_array(&w->arena, METRICS_OF_FIELD * (size_t)w->n, sizeof(*w->columns));
-	w->events = pm_arena_array(&w->arena, w->n, sizeof(*w->events));
-	struct pm_text text = {.p = NULL};
-	if (!list || !w->columns || !w->events)
-		return pm_error_plain(err, -ENOMEM);
+	struct pm_metric *list = pm_arena_array(a, n_metrics, sizeof(*list));
+	struct pm_text text = {.arena = a};
+	w->columns = pm_arena_array(a, METRICS_OF_FIELD * (size_t)w->n, sizeof(*w->columns));
+	w->events = pm_arena_array(a, w->n, sizeof(*w->events));
 	memcpy(list, pm_callcosts_metrics.metrics, PM_CALLS_N_METRICS * sizeof(*list));
 	for (uint32_t i = PM_CALLS_N_METRICS; i < n_metrics; i++) {
 		bool own = (i - PM_CALLS_N_METRICS) % METRICS_OF_FIELD;
@@ -54,56 +48,39 @@ int htd_wanted_init(struct htd_wanted *w, const char *fields, struct pm_error *e
 			.name = w->names.items[field],
 			.scope = pm_bytes_of(own ? "exclusive" : "inclusive")};
 		struct pm_bytes slug = pm_metric_slug(&text, &list[i]);
-		const char *column = pm_arena_printf(&w->arena, "%.*s%s", (int)slug.len,
-			(const char *)slug.p, own ? "_excl" : "_incl");
-		w->columns[i - PM_CALLS_N_METRICS] = column;
-		text.failed |= !column;
+		w->columns[i - PM_CALLS_N_METRICS] = pm_arena_printf(
+			a, "%.*s%s", (int)slug.len, (const char *)slug.p, own ? "_excl" : "_incl");
 	}
 	w->metrics = (struct pm_metrics){.n = n_metrics, .metrics = list};
-	r = text.failed ? pm_error_plain(err, -ENOMEM) : 0;
-	pm_text_done(&text);
-	return r;
 }
 
-void htd_wanted_done(struct htd_wanted *w)
+void htd_wanted_check(struct pm_arena *a, const struct htd_wanted *w, const struct htd_stream *s,
+	const char *file, struct pm_error *err)
 {
-	pm_strtab_done(&w->names);
-	pm_arena_done(&w->arena);
-	*w = (struct htd_wanted){.n = 0};
-}
-
-int htd_wanted_check(const struct htd_wanted *w, const struct htd_stream *s, const char *file,
-	struct pm_error *err)
-{
-	struct pm_strtab there = {.n = 0};
-	struct pm_text known = {NULL};
-	bool failed = false;
+	struct pm_strtab there = pm_strtab_in(a);
+	struct pm_text known = {.arena = a};
 	uint32_t lacks = 0;
 	for (size_t i = 0; i < s->table.n_klasses; i++) {
 		const struct htd_klass *k = &s->table.klasses[i];
 		for (uint32_t c = 0; htd_is_call_class(k) && c < k->n_columns; c++) {
 			const struct htd_flat *f = k->columns[c].field;
 			if (k->events.n_events > 0 && htd_is_number(f))
-				failed |= pm_strtab_add(&there, f->name) == PM_NONE;
+				pm_strtab_add(&there, f->name);
 		}
 	}
 	while (lacks < w->n && pm_strtab_find(&there, w->names.items[lacks]) != PM_NONE)
 		lacks++;
+	if (lacks == w->n)
+		return;
 	for (uint32_t i = 0; i < there.n && i < MOST_SHOWN; i++) {
 		pm_text_str(&known, i ? ", " : "");
 		pm_text_bytes(&known, there.items[i]);
 	}
-	int r = 0;
-	if (failed || known.failed)
-		r = pm_error_plain(err, -ENOMEM);
-	else if (lacks < w->n)
-		r = pm_error_set(err, -EINVAL, file, PM_NO_OFFSET,
+	pm_build_check(a,
+		pm_error_set(err, -EINVAL, file, PM_NO_OFFSET,
 			"no call has a number `%.*s`, for -o values; there are: %.*s",
 			(int)w->names.items[lacks].len, (const char *)w->names.items[lacks].p,
-			known.len ? (int)known.len : 4, known.len ? known.p : "none");
-	pm_strtab_done(&there);
-	pm_text_done(&known);
-	return r;
+			known.len ? (int)known.len : 4, known.len ? known.p : "none"));
 }
 
 /* ---- sums ---- */
@@ -168,24 +145,22 @@ void htd_amounts_read(const struct htd_wanted *w, struct htd_wanted_places *plac
 	}
 }
 
-int htd_amounts_take(
-	struct htd_calls *c, uint32_t thread, uint32_t rank, const struct pm_amount *of_path)
+void htd_amounts_take(struct pm_arena *a, struct htd_path_amounts *to, uint32_t n, uint32_t thread,
+	uint32_t rank, const struct pm_amount *of_path)
 {
-	for (uint32_t i = 0; i < c->wanted->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!of_path[i].known)
 			continue;
-		if (pm_list_room(&c->amounts, c->n_amounts, &c->amount_room, sizeof(*c->amounts)) <
-			0)
-			return -ENOMEM;
-		c->amounts[c->n_amounts++] = (struct htd_path_amount){thread, rank, i, of_path[i]};
+		pm_list_grow(a, &to->items, to->n, &to->room, sizeof(*to->items));
+		to->items[to->n++] = (struct htd_path_amount){thread, rank, i, of_path[i]};
 	}
-	return 0;
 }
 
 /* ---- all costs of all threads ---- */
 
 /* A thread's contexts, callers first, and its sums for each: inclusive, own, of each field. */
 struct gathered {
+	struct pm_arena *a;
 	const struct htd_calls *c;
 	uint32_t n;
 	size_t room, sum_room;
@@ -203,7 +178,7 @@ static uint32_t place_of(const struct gathered *g, uint32_t context)
 	return (uint32_t)PM_LOWER_BOUND(i, (size_t)0, g->n, g->contexts[i] < context);
 }
 
-static int list_contexts(struct gathered *g, uint32_t thread)
+static void list_contexts(struct gathered *g, uint32_t thread)
 {
 	size_t size = METRICS_OF_FIELD * g->c->wanted->n * sizeof(*g->sums);
 	struct pm_value batch[BATCH];
@@ -216,86 +191,71 @@ static int list_contexts(struct gathered *g, uint32_t thread)
 		for (int64_t i = 0; i < n; i++) {
 			if (batch[i].metric != PM_CALLS_CALLS)
 				continue;
-			if (pm_list_room(&g->contexts, g->n, &g->room, sizeof(*g->contexts)) < 0 ||
-				pm_list_room(&g->sums, g->n, &g->sum_room, size) < 0)
-				return -ENOMEM;
+			pm_list_grow(g->a, &g->contexts, g->n, &g->room, sizeof(*g->contexts));
+			pm_list_grow(g->a, &g->sums, g->n, &g->sum_room, size);
 			memset(sums_of(g, g->n), 0, size);
 			g->contexts[g->n++] = (uint32_t)batch[i].context - 1;
 		}
-	return pm_work_cancelled() ? PM_CANCELLED : 0;
+	pm_build_proceed(g->a);
 }
 
 /* `first` is the thread's first amount, and becomes that of the next. */
-static int gather(struct gathered *g, uint32_t thread, size_t *first)
+static void gather(struct gathered *g, const struct htd_path_amounts *from, const uint32_t *index,
+	uint32_t thread, size_t *first)
 {
 	const struct htd_calls *c = g->c;
 	uint32_t n = c->wanted->n;
-	int r = list_contexts(g, thread);
-	for (; r == 0 && *first < c->n_amounts && c->amounts[*first].thread == thread; ++*first) {
-		const struct htd_path_amount *a = &c->amounts[*first];
-		struct pm_amount *sums = sums_of(g, place_of(g, a->context));
+	list_contexts(g, thread);
+	for (; *first < from->n && from->items[*first].thread == thread; ++*first) {
+		const struct htd_path_amount *a = &from->items[*first];
+		struct pm_amount *sums = sums_of(g, place_of(g, index[a->rank]));
 		for (unsigned k = 0; k < METRICS_OF_FIELD; k++)
 			htd_amount_add(&sums[METRICS_OF_FIELD * a->field + k], &a->amount);
 	}
-	for (uint32_t i = g->n; r == 0 && i-- > 0;) {
+	for (uint32_t i = g->n; i-- > 0;) {
 		uint32_t parent = c->tree->parent[g->contexts[i]];
 		for (uint32_t k = 0; parent != PM_NONE && k < n; k++)
 			htd_amount_add(&sums_of(g, place_of(g, parent))[METRICS_OF_FIELD * k],
 				&sums_of(g, i)[METRICS_OF_FIELD * k]);
 	}
-	return r;
 }
 
-static void expect(struct htd_calls *c, const struct gathered *g)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++)
-			if (sums_of(g, i)[k].known)
-				pm_costs_expect(&c->all, g->contexts[i]);
-}
-
-static void add(struct htd_calls *c, uint32_t thread, const struct gathered *g)
+/* Announces the sums of a thread (`expects`), or adds them. */
+static void pour(struct htd_calls *c, uint32_t thread, const struct gathered *g, bool expects)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		for (uint32_t k = 0; k < METRICS_OF_FIELD * c->wanted->n; k++) {
 			const struct pm_amount *sum = &sums_of(g, i)[k];
 			uint32_t metric = PM_CALLS_N_METRICS + k;
-			if (sum->known && sum->real)
+			if (!sum->known)
+				continue;
+			if (expects)
+				pm_costs_expect(&c->all, g->contexts[i]);
+			else if (sum->real)
 				pm_costs_add(&c->all, thread, g->contexts[i], metric, sum->f);
-			else if (sum->known)
+			else
 				pm_costs_add_whole(&c->all, thread, g->contexts[i], metric, sum->i);
 		}
 }
 
-int htd_amounts_freeze(struct htd_calls *c, const uint32_t *index)
+void htd_amounts_freeze(struct pm_arena *scratch, struct htd_calls *c,
+	const struct htd_path_amounts *from, const uint32_t *index)
 {
-	struct gathered g = {.c = c};
+	struct gathered g = {.a = scratch, .c = c};
 	uint32_t n_threads = (uint32_t)c->s->n_threads;
-	for (size_t i = 0; i < c->n_amounts; i++)
-		c->amounts[i].context = index[c->amounts[i].context];
-	int r = pm_costs_init(&c->all, n_threads, c->tree->n_contexts);
-	for (unsigned pass = 0; r == 0 && pass < 2; pass++) {
+	pm_build_check(scratch, pm_costs_init(&c->all, n_threads, c->tree->n_contexts));
+	for (unsigned pass = 0; pass < 2; pass++) {
 		size_t first = 0;
 		if (pass == 1)
-			r = pm_costs_place(&c->all);
-		if (r == 0)
-			r = pm_callcosts_pour(&c->costs, n_threads, &c->all, pass == 0);
-		for (uint32_t i = 0; r == 0 && i < n_threads; i++) {
-			r = gather(&g, i, &first);
-			if (r == 0 && pass == 0)
-				expect(c, &g);
-			else if (r == 0)
-				add(c, i, &g);
+			pm_build_check(scratch, pm_costs_place(&c->all));
+		pm_build_check(
+			scratch, pm_callcosts_pour(&c->costs, n_threads, &c->all, pass == 0));
+		for (uint32_t i = 0; i < n_threads; i++) {
+			gather(&g, from, index, i, &first);
+			pour(c, i, &g, pass == 0);
 		}
 	}
-	if (r == 0)
-		r = pm_costs_freeze(&c->all);
-	free(g.contexts);
-	free(g.sums);
-	free(c->amounts);
-	c->amounts = NULL;
-	c->n_amounts = c->amount_room = 0;
-	return r;
+	pm_build_check(scratch, pm_costs_freeze(&c->all));
 }
 
 /* ---- reading ---- */

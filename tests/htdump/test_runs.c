@@ -12,12 +12,11 @@
 #include "formats/htdump/scan.h"
 
 /* A second scan, without runs. */
-static int take_no_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
+static void take_no_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 {
 	(void)c;
 	(void)waiting;
 	(void)at;
-	return 0;
 }
 
 int events_scan(struct htd_stream *s, const char *file, struct pm_damage_list *damage,
@@ -233,6 +232,7 @@ static void test_a_cut_anywhere_changes_nothing(void **state)
 static void test_a_run_without_its_events_has_changed(void **state)
 {
 	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
+	struct pm_arena arena = {.block = NULL};
 	struct htd_sorted cursor;
 	const struct htd_sorted_event *e;
 	struct htdw w = {.p = NULL};
@@ -246,13 +246,12 @@ static void test_a_run_without_its_events_has_changed(void **state)
 	const struct htd_order order = {.s = &s,
 		.filter = {
 			.runs = &s.threads[0].calls, .calls = true, .what = s.threads[0].number}};
-	assert_int_equal(htd_sorted_start(&cursor, &order, NULL), 0);
+	assert_int_equal(htd_sorted_start(&cursor, &arena, &order, NULL), 0);
 	assert_int_equal(htd_sorted_next(&cursor, &e), 1);
-	htd_sorted_done(&cursor);
 	memset(w.p + described, 0, w.len - described);
-	assert_int_equal(htd_sorted_start(&cursor, &order, NULL), 0);
+	assert_int_equal(htd_sorted_start(&cursor, &arena, &order, NULL), 0);
 	assert_int_equal(htd_sorted_next(&cursor, &e), -EIO);
-	htd_sorted_done(&cursor);
+	pm_arena_done(&arena);
 	htd_stream_done(&s);
 	pm_damage_done(&damage);
 	htdw_done(&w);
