@@ -236,22 +236,27 @@ static struct pm_ahead_step tell(void *source, uint8_t *room, size_t n)
 	return step;
 }
 
-struct perf_ahead *perf_ahead_new(const struct perf *f)
+static void ahead_done(void *ahead)
 {
-	struct perf_ahead *a = calloc(1, sizeof(*a));
-	if (!a)
-		return NULL;
+	struct perf_ahead *a = ahead;
+	pm_ahead_free(a->thread);
+	pm_map_done(&a->index);
+	free(a->order.heap);
+	free(a->seen);
+}
+
+struct perf_ahead *perf_ahead_new(struct pm_arena *scratch, const struct perf *f)
+{
+	struct perf_ahead *a = pm_arena_alloc(scratch, sizeof(*a));
+	pm_arena_owns(scratch, ahead_done, a);
 	a->f = f;
 	a->epoch = 1; /* nothing was seen in none */
 	a->step.state = PM_INFLATE_MORE;
 	if (f->n_records >= MANY && pm_crew_width() > 1)
 		a->thread = pm_ahead_new(tell, a);
-	a->own = a->thread ? NULL : malloc(PM_AHEAD_BLOCK);
-	a->block = a->own;
-	if (a->thread || a->own)
-		return a;
-	free(a);
-	return NULL;
+	if (!a->thread)
+		a->block = a->own = pm_arena_realloc(scratch, NULL, PM_AHEAD_BLOCK);
+	return a;
 }
 
 const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a)
@@ -265,7 +270,7 @@ const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a)
 	}
 	if (a->at == a->step.n) {
 		if (a->step.state == PM_INFLATE_FAILED)
-			perf_no_memory(f);
+			pm_build_fail(&f->arena, PM_NO_MEMORY);
 		return NULL;
 	}
 	const struct perf_told *t = (const void *)(a->block + a->at);
@@ -287,16 +292,4 @@ const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a)
 			__builtin_prefetch(&f->met[next->print]);
 	}
 	return t;
-}
-
-void perf_ahead_free(struct perf_ahead *a)
-{
-	if (!a)
-		return;
-	pm_ahead_free(a->thread);
-	perf_order_done(&a->order);
-	pm_map_done(&a->index);
-	free(a->seen);
-	free(a->own);
-	free(a);
 }

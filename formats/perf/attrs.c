@@ -53,14 +53,12 @@ void perf_add_event(struct perf *f, struct pm_bytes attr, struct pm_bytes ids)
 			PM_LIMIT_COLUMNS / 6);
 		return;
 	}
-	if (!perf_room(f, &f->events, f->n_events, &f->events_room, sizeof(*f->events)))
-		return;
+	perf_grow(f, &f->events, f->n_events, &f->events_room, sizeof(*f->events));
 	read_attr(f, attr, &f->events[f->n_events]);
 	f->notes_again |= f->n_runs > 0;
 	struct pm_cur c = perf_cur(f, ids);
 	while (pm_cur_left(&c) >= 8)
-		if (!pm_map_put(&f->ids, pm_cur_u64(&c), (uint32_t)f->n_events, &fresh))
-			perf_no_memory(f);
+		pm_map_put(&f->ids, pm_cur_u64(&c), (uint32_t)f->n_events, &fresh);
 	f->n_events++;
 }
 
@@ -133,9 +131,8 @@ struct pm_bytes perf_default_name(struct perf *f, const struct perf_event *e)
 
 /* ---- features ---- */
 
-static struct pm_bytes feature_string(const struct perf *f, struct pm_cur *c)
+static struct pm_bytes feature_string(struct pm_cur *c)
 {
-	(void)f;
 	uint32_t n = pm_cur_u32(c);
 	return perf_string(pm_cur_bytes(c, n));
 }
@@ -146,28 +143,29 @@ static void take_event_desc(struct perf *f, struct pm_cur *c)
 	for (uint32_t i = 0; i < n && !c->bad && pm_rec_goes_on(f->r); i++) {
 		pm_cur_bytes(c, size);
 		uint32_t n_ids = pm_cur_u32(c);
-		struct pm_bytes name = feature_string(f, c);
+		struct pm_bytes name = feature_string(c);
 		struct perf_event *e = i < f->n_events ? &f->events[i] : NULL;
 		if (pm_cur_left(c) / 8 < n_ids)
 			c->bad = true;
 		for (uint32_t k = 0; k < n_ids && !c->bad; k++) {
 			uint64_t id = pm_cur_u64(c);
 			bool fresh;
-			if (e && !pm_map_find(&f->ids, id) && !pm_map_put(&f->ids, id, i, &fresh))
-				perf_no_memory(f);
+			if (e && !pm_map_find(&f->ids, id))
+				pm_map_put(&f->ids, id, i, &fresh);
 		}
 		if (e && !c->bad && name.len)
 			e->name = pm_rec_copy(f->r, name);
 	}
 }
 
-/* What is known of a name as a module; NULL after a failure. */
 struct perf_module *perf_module_of(struct perf *f, uint32_t name)
 {
 	while (f->n_modules <= name) {
-		if (!perf_room(f, &f->modules, f->n_modules, &f->modules_room, sizeof(*f->modules)))
-			return NULL;
-		f->modules[f->n_modules++] = (struct perf_module){.number = PM_NONE};
+		perf_grow(f, &f->modules, f->n_modules, &f->modules_room, sizeof(*f->modules));
+		struct perf_module *m = &f->modules[f->n_modules++];
+		*m = (struct perf_module){.number = PM_NONE};
+		for (size_t i = 0; i < 3; i++)
+			m->locations[i].arena = &f->arena;
 	}
 	return &f->modules[name];
 }
@@ -183,8 +181,8 @@ struct pm_bytes perf_module_name(struct pm_bytes name)
 
 void perf_set_build_id(struct perf *f, struct pm_bytes name, const uint8_t *id, size_t n)
 {
-	struct perf_module *m = perf_module_of(f, perf_name(f, perf_module_name(name)));
-	if (!m || m->n_build_id || n > sizeof(m->build_id))
+	struct perf_module *m = perf_module_of(f, pm_strtab_add(&f->names, perf_module_name(name)));
+	if (m->n_build_id || n > sizeof(m->build_id))
 		return;
 	memcpy(m->build_id, id, n);
 	m->n_build_id = (uint8_t)n;
@@ -218,7 +216,7 @@ static void take_build_ids(struct perf *f, struct pm_bytes b)
 /* What a feature says, as text; empty: it is for tools, or shown elsewhere. */
 static struct pm_bytes feature_value(struct perf *f, uint64_t feature, struct pm_cur *c)
 {
-	struct pm_text text = {.limit = PM_LIMIT_STRING};
+	struct pm_text text = {.limit = PM_LIMIT_STRING, .arena = &f->arena};
 	uint64_t first, last;
 	uint32_t n;
 	switch (feature) {
@@ -227,7 +225,7 @@ static struct pm_bytes feature_value(struct perf *f, uint64_t feature, struct pm
 	case VERSION:
 	case ARCH:
 	case CPUDESC:
-	case CPUID: pm_text_bytes(&text, feature_string(f, c)); break;
+	case CPUID: pm_text_bytes(&text, feature_string(c)); break;
 	case NRCPUS:
 		n = pm_cur_u32(c);
 		pm_text_printf(&text, "%u online, %u available", pm_cur_u32(c), n);
@@ -241,7 +239,7 @@ static struct pm_bytes feature_value(struct perf *f, uint64_t feature, struct pm
 				pm_text_char(&text, ' ');
 			if (feature == PMU_MAPPINGS)
 				pm_text_printf(&text, "%u:", pm_cur_u32(c));
-			pm_text_bytes(&text, feature_string(f, c));
+			pm_text_bytes(&text, feature_string(c));
 		}
 		break;
 	case SAMPLE_TIME:
@@ -301,8 +299,8 @@ void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 		.size = b.len,
 		.name = is_known ? known[feature].name : "",
 		.value = feature_value(f, feature, &c)};
-	if (perf_room(f, &f->features, f->n_features, &f->features_room, sizeof(row)))
-		f->features[f->n_features++] = row;
+	perf_grow(f, &f->features, f->n_features, &f->features_room, sizeof(row));
+	f->features[f->n_features++] = row;
 	if (is_known && known[feature].fact && row.value.len)
 		pm_rec_fact(f->r, known[feature].fact, pm_cell_text(row.value));
 	if (feature == TRACING)

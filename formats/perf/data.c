@@ -7,6 +7,7 @@
  *	replay    samples become costs of call paths, with the maps of their time
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,18 +38,13 @@ static uint32_t thread_handle(struct perf *f, struct perf_thread *t)
 static uint64_t growth(struct perf *f, uint64_t id, uint64_t value)
 {
 	bool fresh;
-	uint32_t *at = pm_map_put(&f->last_values, id, (uint32_t)f->n_values, &fresh);
-	if (!at ||
-		(fresh &&
-			!perf_room(
-				f, &f->values, f->n_values, &f->values_room, sizeof(*f->values)))) {
-		perf_no_memory(f);
-		return 0;
-	}
-	if (fresh)
+	uint32_t at = *pm_map_put(&f->last_values, id, (uint32_t)f->n_values, &fresh);
+	if (fresh) {
+		perf_grow(f, &f->values, f->n_values, &f->values_room, sizeof(*f->values));
 		f->values[f->n_values++] = 0;
-	uint64_t by = value - f->values[*at];
-	f->values[*at] = value;
+	}
+	uint64_t by = value - f->values[at];
+	f->values[at] = value;
 	return by;
 }
 
@@ -137,16 +133,13 @@ static void note_events(struct perf *f)
 		return;
 	for (size_t i = 0; i < f->n_events; i++)
 		f->events[i].has_samples = false;
-	struct perf_order order = {.n = 0};
+	struct perf_order order = {.arena = pm_arena_scratch(&f->arena)};
 	struct perf_place place;
 	struct perf_sample s;
-	int more;
-	while ((more = perf_order_next(f, &order, &place)) > 0 && pm_rec_goes_on(f->r))
+	while (perf_order_next(f, &order, &place) > 0 && pm_rec_goes_on(f->r))
 		if (place.type == SAMPLE && perf_read_sample(f, perf_body(&place), &s))
 			for_values(f, &s, NULL, note_event);
-	if (more < 0)
-		perf_no_memory(f);
-	perf_order_done(&order);
+	pm_arena_done(order.arena);
 	pm_map_done(&f->last_values);
 	f->n_values = 0;
 }
@@ -198,13 +191,25 @@ static void take_record(struct perf *f, const struct perf_told *told)
 
 /* ---- the file ---- */
 
+/* The source is none that can be read. */
+static _Noreturn __attribute__((format(printf, 3, 4))) void refuse(
+	struct perf *f, uint64_t offset, const char *format, ...)
+{
+	char why[sizeof(f->err->text)];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	pm_build_fail(
+		&f->arena, pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), offset, "%s", why));
+}
+
 /* Attributes in their section, each with the place of its ids. */
-static int read_attrs(struct perf *f, uint64_t offset, uint64_t size, uint64_t each)
+static void read_attrs(struct perf *f, uint64_t offset, uint64_t size, uint64_t each)
 {
 	struct pm_bytes attrs, entry, ids;
 	if (each < 16 + 64 || !pm_bytes_sub(f->all, offset, size, &attrs))
-		return pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), 0x10,
-			"its attributes (%llu bytes of %llu each) are not in the file",
+		refuse(f, 0x10, "its attributes (%llu bytes of %llu each) are not in the file",
 			(unsigned long long)size, (unsigned long long)each);
 	for (uint64_t at = 0; pm_bytes_sub(attrs, at, each, &entry); at += each) {
 		struct pm_cur c = perf_cur(f, entry);
@@ -215,10 +220,9 @@ static int read_attrs(struct perf *f, uint64_t offset, uint64_t size, uint64_t e
 				"the ids of an event lie beyond the end of the file");
 		perf_add_event(f, (struct pm_bytes){entry.p, entry.len - 16}, ids);
 	}
-	return 0;
 }
 
-static int read_file(struct perf *f)
+static void read_file(struct perf *f)
 {
 	struct pm_cur c = perf_cur(f, f->all);
 	struct pm_bytes data;
@@ -228,11 +232,8 @@ static int read_file(struct perf *f)
 	pm_cur_bytes(&c, 16);
 	const uint8_t *bits = pm_cur_take(&c, 32);
 	if (!bits)
-		return pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), 0,
-			"ends within the header of perf.data, which has 104 bytes");
-	int r = read_attrs(f, attrs, attrs_size, each);
-	if (r < 0)
-		return r;
+		refuse(f, 0, "ends within the header of perf.data, which has 104 bytes");
+	read_attrs(f, attrs, attrs_size, each);
 	if (size == 0) {
 		pm_rec_damage(f->r, offset, PM_NO_OFFSET,
 			"perf was killed: the header has no size, the data are read to their end");
@@ -245,30 +246,28 @@ static int read_file(struct perf *f)
 		pm_bytes_sub(f->all, offset, offset < f->all.len ? f->all.len - offset : 0, &data);
 	}
 	perf_read_stream(f, data, false);
-	return 0;
 }
 
 /* The whole file in memory: as it is mapped, or inflated. */
-static int read_bytes(struct perf *f)
+static struct pm_bytes read_bytes(struct perf *f)
 {
 	struct pm_inflate *stream = pm_rec_stream(f->r);
-	if (!stream)
-		return -ENOMEM;
 	struct pm_bytes file = pm_rec_bytes(f->r);
-	if (pm_inflate_kind_of(file) == PM_INFLATE_STORED) {
-		f->all = file;
-		return 0;
-	}
+	if (!stream)
+		pm_build_fail(&f->arena, PM_NO_MEMORY);
+	if (pm_inflate_kind_of(file) == PM_INFLATE_STORED)
+		return file;
 	/* Deflate has a limit of its own: 1032 times. */
-	f->inflated.limit = pm_inflate_kind_of(file) == PM_INFLATE_ZSTD
-		? perf_unpacked_limit(file.len)
-		: PM_LIMIT_UNPACKED;
+	struct pm_text all = {.arena = &f->arena,
+		.limit = pm_inflate_kind_of(file) == PM_INFLATE_ZSTD ? perf_unpacked_limit(file.len)
+								     : PM_LIMIT_UNPACKED};
 	for (struct pm_bytes w; (w = pm_inflate_peek(stream, 1)).len && pm_rec_goes_on(f->r);) {
-		pm_text_bytes(&f->inflated, w);
+		pm_text_bytes(&all, w);
 		pm_inflate_consume(stream, w.len);
 	}
-	f->all = pm_text_view(&f->inflated);
-	return f->inflated.failed ? -ENOMEM : 0;
+	if (all.failed)
+		pm_build_fail(&f->arena, PM_NO_MEMORY);
+	return pm_text_view(&all);
 }
 
 static void say_facts(struct perf *f)
@@ -324,95 +323,49 @@ static void say_facts(struct perf *f)
 
 static void perf_done(struct perf *f)
 {
-	for (size_t i = 0; i < f->n_blobs; i++)
-		free((void *)(uintptr_t)f->blobs[i].p);
-	free(f->blobs);
-	free(f->events);
-	free(f->places);
-	free(f->runs);
-	free(f->streams);
-	free(f->maps_of);
-	for (size_t i = 0; i < f->n_last_paths; i++)
-		free(f->last_paths[i].items);
-	free(f->last_paths);
-	free(f->other_paths.items);
-	free(f->keys);
-	free(f->threads);
-	free(f->values);
-	free(f->chain);
-	free(f->branches);
-	free(f->features);
-	free(f->traced);
-	free(f->trace_events);
-	pm_map_done(&f->trace_index);
-	pm_map_done(&f->branch_index);
-	for (size_t i = 0; i < f->n_modules; i++) {
-		for (size_t k = 0; k < 3; k++)
-			pm_map_done(&f->modules[i].locations[k]);
-	}
-	free(f->modules);
-	free(f->locations);
-	free(f->contexts);
-	pm_paths_done(&f->paths);
+	pm_arena_done(&f->arena);
 	sym_names_free(f->symbols);
 	pm_damage_done(&f->symbol_damage);
-	pm_map_done(&f->ids);
-	pm_map_done(&f->processes);
-	pm_map_done(&f->thread_index);
-	pm_map_done(&f->last_values);
-	pm_strtab_done(&f->names);
-	pm_arena_done(&f->arena);
-	pm_text_done(&f->inflated);
 	free(f);
 }
 
 /* Once all records are known: what they say, in the order of time. */
-static int finish(struct perf *f)
+static void finish(struct perf *f)
 {
-	int e = 0;
 	if (f->n_events == 0)
-		return pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), 0,
-			"describes no event: a recording has at least one");
-	if (perf_sort(f) < 0)
-		return -ENOMEM;
+		refuse(f, 0, "describes no event: a recording has at least one");
+	perf_sort(f);
 	note_events(f);
 	make_metrics(f);
-	e = perf_open_symbols(f);
-	if (e == 0) {
-		const struct perf_told *told;
-		struct perf_ahead *ahead = perf_ahead_new(f);
-		if (!ahead)
-			return -ENOMEM;
-		while (pm_rec_goes_on(f->r) && (told = perf_ahead_next(f, ahead)))
-			take_record(f, told);
-		perf_ahead_free(ahead);
-		perf_say_missing(f);
-		perf_add_raw(f);
-		perf_add_traced(f);
-		say_facts(f);
-	}
-	return e;
+	perf_open_symbols(f);
+	struct pm_arena *scratch = pm_arena_scratch(&f->arena);
+	struct perf_ahead *ahead = perf_ahead_new(scratch, f);
+	const struct perf_told *told;
+	while (pm_rec_goes_on(f->r) && (told = perf_ahead_next(f, ahead)))
+		take_record(f, told);
+	pm_arena_done(scratch);
+	perf_say_missing(f);
+	perf_add_raw(f);
+	perf_add_traced(f);
+	say_facts(f);
 }
 
 /* A file, or the first one of a directory, which has the header. */
-static int read_first(struct perf *f)
+static void read_first(struct perf *f)
 {
 	enum { PIPE_HEADER = 16 };
-	int e = read_bytes(f);
+	f->all = read_bytes(f);
 	f->big = f->all.len > 0 && f->all.p[0] == '2';
-	if (e == 0 && f->all.len < 16)
-		e = pm_error_set(
-			f->err, -EINVAL, pm_rec_file(f->r), 0, "ends within its first 16 bytes");
-	if (e < 0)
-		return e;
+	if (f->all.len < 16)
+		refuse(f, 0, "ends within its first 16 bytes");
 	struct pm_cur c = perf_cur(f, f->all);
 	c.at = 8;
 	f->is_bare = pm_cur_u64(&c) == PIPE_HEADER;
 	pm_rec_layout(f->r, f->is_bare ? "pipe" : f->is_folder ? "directory" : "file");
-	if (!f->is_bare)
-		return read_file(f);
-	perf_read_stream(f, (struct pm_bytes){f->all.p + 16, f->all.len - 16}, false);
-	return 0;
+	if (f->is_bare)
+		perf_read_stream(f, (struct pm_bytes){f->all.p + 16, f->all.len - 16}, false);
+	else
+		read_file(f);
 }
 
 /* Another file of a directory: the records of a thread of perf. */
@@ -437,43 +390,45 @@ void perf_own_free(void *own)
 	free(o);
 }
 
-static struct perf *perf_new(struct pm_recording *r)
+static void read_one(void *context)
 {
-	struct perf *f = calloc(1, sizeof(*f));
-	if (!f || pm_paths_init(&f->paths, PM_LIMIT_ITEMS) < 0) {
-		free(f);
-		return NULL;
+	struct perf *f = context;
+	if (pm_rec_file_number(f->r) == 0) {
+		struct pm_map *maps[] = {&f->ids, &f->processes, &f->thread_index, &f->last_values,
+			&f->branch_index, &f->trace_index};
+		for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+			maps[i]->arena = &f->arena;
+		f->names = pm_strtab_in(&f->arena);
+		pm_strtab_add(&f->names, (struct pm_bytes){NULL, 0});
+		pm_paths_init_in(&f->arena, &f->paths, PM_LIMIT_ITEMS);
+		f->epoch = 1; /* nothing was found in none */
+		f->is_folder = !pm_rec_is_last_file(f->r);
+		read_first(f);
+	} else {
+		read_next(f);
 	}
-	f->r = r;
-	f->names.arena = &f->arena;
-	f->epoch = 1; /* nothing was found in none */
-	f->symbol_damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	f->is_folder = !pm_rec_is_last_file(r);
-	perf_name(f, (struct pm_bytes){NULL, 0});
-	return f;
+	if (pm_rec_is_last_file(f->r))
+		finish(f);
 }
 
 int perf_data_read(struct pm_recording *r, struct pm_error *err)
 {
 	struct perf_own *own = pm_rec_own(r);
-	bool first = pm_rec_file_number(r) == 0, last = pm_rec_is_last_file(r);
-	int e = 0;
-	if (first) {
-		if (own->reading)
-			perf_done(own->reading);
-		own->reading = perf_new(r);
+	struct perf *f = own->reading;
+	if (pm_rec_file_number(r) == 0) {
+		if (f)
+			perf_done(f);
+		f = own->reading = calloc(1, sizeof(*f));
+		if (f)
+			f->symbol_damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	}
-	if (!own->reading)
+	if (!f)
 		return -ENOMEM;
-	own->reading->err = err;
-	if (first)
-		e = read_first(own->reading);
-	else
-		read_next(own->reading);
-	if (e == 0 && last)
-		e = finish(own->reading);
-	if (e < 0 || last) {
-		perf_done(own->reading);
+	f->r = r;
+	f->err = err;
+	int e = pm_build(&f->arena, read_one, f);
+	if (e < 0 || pm_rec_is_last_file(r)) {
+		perf_done(f);
 		own->reading = NULL;
 	}
 	return e;

@@ -201,9 +201,7 @@ struct perf {
 	struct pm_bytes all;
 	struct perf_event *events;
 	size_t n_events, events_room;
-	struct pm_map ids;      /* → event */
-	struct pm_bytes *blobs; /* decompressed streams */
-	size_t n_blobs, blobs_room;
+	struct pm_map ids; /* → event */
 	struct perf_place *places;
 	size_t n_places, places_room; /* of records other than samples */
 	struct perf_run *runs;
@@ -267,8 +265,7 @@ struct perf {
 	bool is_bare;                     /* pipe: attributes come as records */
 	bool is_folder;                   /* perf record --threads */
 	unsigned long next_file;          /* of it, that is expected */
-	struct pm_arena arena;            /* of names and maps */
-	struct pm_text inflated;          /* the file, if it is compressed as a whole */
+	struct pm_arena arena;            /* of all that is here; reading is a build in it */
 };
 
 struct perf_sample {
@@ -323,26 +320,12 @@ static inline unsigned perf_misc(const struct perf *f, const struct perf_place *
 	return perf_half(f, place->p + 4);
 }
 
-static inline void perf_no_memory(struct perf *f)
+/* Makes room for item n, see pm_list_grow. */
+static inline void perf_grow(struct perf *f, void *items, size_t n, size_t *room, size_t size)
 {
-	pm_rec_fail(f->r, -ENOMEM, PM_NO_OFFSET, "no memory for the recording");
-}
-
-static inline bool perf_room(struct perf *f, void *items, size_t n, size_t *room, size_t size)
-{
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
-		return true;
-	perf_no_memory(f);
-	return false;
-}
-
-static inline uint32_t perf_name(struct perf *f, struct pm_bytes b)
-{
-	uint32_t name = pm_strtab_add(&f->names, b);
-	if (name != PM_NONE)
-		return name;
-	perf_no_memory(f);
-	return 0;
+	if (n >= PM_LIMIT_ITEMS)
+		pm_build_fail(&f->arena, PM_NO_MEMORY);
+	pm_list_grow(&f->arena, items, n, room, size);
 }
 
 /* ---- attrs.c ---- */
@@ -354,7 +337,7 @@ struct perf_event *perf_event_of(const struct perf *f, uint64_t id);
 /* Where an id is in a sample or at its end: the same for all attributes, or none is needed. */
 bool perf_id_of_sample(const struct perf *f, struct pm_bytes body, uint64_t *ret);
 struct pm_bytes perf_default_name(struct perf *f, const struct perf_event *e);
-/* What is known of a name as a module; NULL after a failure. */
+/* What is known of a name as a module. */
 struct perf_module *perf_module_of(struct perf *f, uint32_t name);
 struct pm_bytes perf_module_name(struct pm_bytes name);
 void perf_set_build_id(struct perf *f, struct pm_bytes name, const uint8_t *id, size_t n);
@@ -384,17 +367,17 @@ void perf_add_traced(struct perf *f);
 
 /* ---- order.c ---- */
 
-/* Puts places and runs in order; 0 or -ENOMEM. */
-int perf_sort(struct perf *f);
+/* Puts places and runs in order. */
+void perf_sort(struct perf *f);
 /* All records and samples, in the order of their times, then of the file; zeroed = the first. */
 struct perf_order {
+	struct pm_arena *arena;   /* has them; NULL: free(heap) at the end */
 	struct perf_cursor *heap; /* runs that have begun, the one with the next sample first */
 	size_t n, room, run, place;
 };
 
 /* The next one: 1, 0 at the end, -ENOMEM. Only reads what is known of the file. */
 int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_place *ret);
-void perf_order_done(struct perf_order *o);
 
 /* ---- ahead.c ---- */
 
@@ -418,12 +401,10 @@ struct perf_told {
 
 struct perf_ahead;
 
-/* All records in order, read ahead by a thread if they are many; NULL if out of memory. */
-struct perf_ahead *perf_ahead_new(const struct perf *f);
-/* The next one, valid until the next call; NULL at the end, or after a failure. */
+/* All records in order, read ahead by a thread if they are many. Ends with the scratch arena. */
+struct perf_ahead *perf_ahead_new(struct pm_arena *scratch, const struct perf *f);
+/* The next one, valid until the next call; NULL at the end. */
 const struct perf_told *perf_ahead_next(struct perf *f, struct perf_ahead *a);
-/* Accepts NULL. */
-void perf_ahead_free(struct perf_ahead *a);
 
 /* ---- maps.c ---- */
 
@@ -433,22 +414,21 @@ void perf_take_ksymbol(struct perf *f, const struct perf_place *place);
 struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid);
 void perf_take_comm(struct perf *f, const struct perf_place *place);
 void perf_take_fork(struct perf *f, const struct perf_place *place);
-/* Where an address lies, with the maps of its time; false after a failure. */
-bool perf_locate(
-	struct perf *f, uint64_t pid, const struct perf_frame *at, struct perf_location *ret);
-/* The number of a location, PM_NONE after a failure. */
+/* Where an address lies, with the maps of its time. */
+struct perf_location perf_locate(struct perf *f, uint64_t pid, const struct perf_frame *at);
+/* The number of a location. */
 uint32_t perf_location_of(struct perf *f, const struct perf_location *l);
 
 /* ---- paths.c ---- */
 
-int perf_open_symbols(struct perf *f);
+void perf_open_symbols(struct perf *f);
 /* Why modules have no names, once all samples are read. */
 void perf_say_missing(struct perf *f);
 /* What a location without a name is shown as: an address, in a module, or in none. */
 uint64_t perf_shown(struct perf *f, const struct perf_location *l, struct pm_bytes *module);
 /* `s` may be NULL if nothing is to be unwound. */
 uint32_t perf_context_of(struct perf *f, const struct perf_told *told, const struct perf_sample *s);
-/* The thread of a sample, which has one; NULL after a failure. */
+/* The thread of a sample, which has one. */
 struct perf_thread *perf_sample_thread(struct perf *f, const struct perf_told *told);
 
 /* ---- raw.c ---- */

@@ -10,8 +10,7 @@
 /*
  * The maps of a process are an AVL tree by address. A fork shares it with the child; who changes it
  * later copies only the nodes on the way there, so that a chain of forks costs what its records
- * change. Functions take over the references they are given. After a failure they return NULL or a
- * part of the tree: the recording has failed by then, and the arena frees all nodes.
+ * change. Functions take over the references they are given.
  */
 
 static struct perf_maps *new_node(struct perf *f, const struct perf_map *map)
@@ -21,10 +20,7 @@ static struct perf_maps *new_node(struct perf *f, const struct perf_map *map)
 		f->free_maps = m->low;
 	else
 		m = pm_arena_alloc(&f->arena, sizeof(*m));
-	if (!m)
-		perf_no_memory(f);
-	else
-		*m = (struct perf_maps){.map = *map, .users = 1, .height = 1};
+	*m = (struct perf_maps){.map = *map, .users = 1, .height = 1};
 	return m;
 }
 
@@ -44,8 +40,6 @@ static struct perf_maps *own(struct perf *f, struct perf_maps *m)
 	if (m->users == 1)
 		return m;
 	struct perf_maps *copy = new_node(f, &m->map);
-	if (!copy)
-		return NULL;
 	m->users--;
 	if ((copy->low = m->low))
 		copy->low->users++;
@@ -62,8 +56,6 @@ static unsigned height(const struct perf_maps *m)
 
 static struct perf_maps *node(struct perf_maps *m, struct perf_maps *low, struct perf_maps *high)
 {
-	if (!m)
-		return NULL;
 	m->low = low;
 	m->high = high;
 	m->height = (uint8_t)(1 + (height(low) > height(high) ? height(low) : height(high)));
@@ -75,18 +67,14 @@ static struct perf_maps *balanced(
 	struct perf *f, struct perf_maps *m, struct perf_maps *low, struct perf_maps *high)
 {
 	bool left = height(low) > height(high) + 1;
-	if (!m || (!left && height(high) <= height(low) + 1))
+	if (!left && height(high) <= height(low) + 1)
 		return node(m, low, high);
-	struct perf_maps *top = own(f, left ? low : high), *middle;
-	if (!top)
-		return NULL;
+	struct perf_maps *top = own(f, left ? low : high);
 	if (left && height(top->low) >= height(top->high))
 		return node(top, top->low, node(m, top->high, high));
 	if (!left && height(top->high) >= height(top->low))
 		return node(top, node(m, low, top->low), top->high);
-	middle = own(f, left ? top->high : top->low);
-	if (!middle)
-		return NULL;
+	struct perf_maps *middle = own(f, left ? top->high : top->low);
 	struct perf_maps *inner_low = middle->low, *inner_high = middle->high;
 	return left ? node(middle, node(top, top->low, inner_low), node(m, inner_high, high))
 		    : node(middle, node(m, low, inner_low), node(top, inner_high, top->high));
@@ -97,11 +85,9 @@ static struct perf_maps *join(
 	struct perf *f, struct perf_maps *low, struct perf_maps *m, struct perf_maps *high)
 {
 	bool left = height(low) > height(high) + 1;
-	if (!m || (!left && height(high) <= height(low) + 1))
+	if (!left && height(high) <= height(low) + 1)
 		return node(m, low, high);
 	struct perf_maps *top = own(f, left ? low : high);
-	if (!top)
-		return NULL;
 	return left ? balanced(f, top, top->low, join(f, top->high, m, high))
 		    : balanced(f, top, join(f, low, m, top->low), top->high);
 }
@@ -111,9 +97,9 @@ static void split(struct perf *f, struct perf_maps *m, uint64_t at, struct perf_
 	struct perf_maps **high)
 {
 	*low = *high = NULL;
-	m = m ? own(f, m) : NULL;
 	if (!m)
 		return;
+	m = own(f, m);
 	struct perf_maps *below = m->low, *above = m->high;
 	if (m->map.start < at) {
 		split(f, above, at, &above, high);
@@ -128,11 +114,7 @@ static void split(struct perf *f, struct perf_maps *m, uint64_t at, struct perf_
 static struct perf_maps *without_last(struct perf *f, struct perf_maps *m, struct perf_maps **last)
 {
 	*last = m = own(f, m);
-	if (!m)
-		return NULL;
-	if (!m->high)
-		return m->low;
-	return balanced(f, m, m->low, without_last(f, m->high, last));
+	return m->high ? balanced(f, m, m->low, without_last(f, m->high, last)) : m->low;
 }
 
 static const struct perf_map *last_of(const struct perf_maps *m)
@@ -162,8 +144,7 @@ static void put_map(struct perf *f, struct perf_maps **root, const struct perf_m
 	drop(f, within);
 	if (is_cut) {
 		low = without_last(f, low, &m);
-		if (m)
-			m->map.end = map->start - 1;
+		m->map.end = map->start - 1;
 		low = join(f, low, m, NULL);
 	}
 	if (behind.end) {
@@ -179,21 +160,16 @@ static void put_map(struct perf *f, struct perf_maps **root, const struct perf_m
 	*root = m ? join(f, low, m, high) : high;
 }
 
-/* The slot of a process's maps, NULL after a failure. */
+/* The slot of a process's maps, until there is another process. */
 static struct perf_maps **maps_of(struct perf *f, uint64_t pid)
 {
 	bool fresh;
-	uint32_t *at = pm_map_put(&f->processes, pid, (uint32_t)f->n_processes, &fresh);
-	if (!at ||
-		(fresh &&
-			!perf_room(f, &f->maps_of, f->n_processes, &f->processes_room,
-				sizeof(*f->maps_of)))) {
-		perf_no_memory(f);
-		return NULL;
-	}
-	if (fresh)
+	uint32_t at = *pm_map_put(&f->processes, pid, (uint32_t)f->n_processes, &fresh);
+	if (fresh) {
+		perf_grow(f, &f->maps_of, f->n_processes, &f->processes_room, sizeof(*f->maps_of));
 		f->maps_of[f->n_processes++] = NULL;
-	return &f->maps_of[*at];
+	}
+	return &f->maps_of[at];
 }
 
 static const struct perf_map *find_map(const struct perf_maps *m, uint64_t address)
@@ -241,19 +217,14 @@ void perf_take_mmap(struct perf *f, const struct perf_place *place)
 			perf_starts(name, "[guest.kernel.")
 		? PLAIN_MAP
 		: FILE_MAP;
-	map.name = perf_name(f, name);
-	if (mode == KERNEL) {
-		put_map(f, &f->kernel, &map, false);
-	} else if (mode == GUEST_KERNEL) {
-		put_map(f, &f->guest, &map, false);
-	} else {
-		struct perf_maps **slot = maps_of(f, pid);
-		if (slot)
-			put_map(f, slot, &map, false);
-	}
+	map.name = pm_strtab_add(&f->names, name);
+	put_map(f,
+		mode == KERNEL                 ? &f->kernel
+			: mode == GUEST_KERNEL ? &f->guest
+					       : maps_of(f, pid),
+		&map, false);
 }
 
-/* A function that the kernel made while it ran, as BPF programs are. */
 void perf_take_ksymbol(struct perf *f, const struct perf_place *place)
 {
 	struct pm_cur c = perf_cur(f, perf_body(place));
@@ -265,7 +236,7 @@ void perf_take_ksymbol(struct perf *f, const struct perf_place *place)
 	if (c.bad || length == 0 || map.start + length - 1 < map.start)
 		return;
 	map.end = map.start + length - 1;
-	map.name = perf_name(f, name);
+	map.name = pm_strtab_add(&f->names, name);
 	put_map(f, &f->kernel, &map, gone);
 }
 
@@ -274,19 +245,14 @@ void perf_take_ksymbol(struct perf *f, const struct perf_place *place)
 struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid)
 {
 	bool fresh;
-	uint32_t *at =
-		pm_map_put(&f->thread_index, pid << 32 | tid, (uint32_t)f->n_threads, &fresh);
-	if (!at ||
-		(fresh &&
-			!perf_room(f, &f->threads, f->n_threads, &f->threads_room,
-				sizeof(*f->threads)))) {
-		perf_no_memory(f);
-		return NULL;
-	}
-	if (fresh)
+	uint32_t at =
+		*pm_map_put(&f->thread_index, pid << 32 | tid, (uint32_t)f->n_threads, &fresh);
+	if (fresh) {
+		perf_grow(f, &f->threads, f->n_threads, &f->threads_room, sizeof(*f->threads));
 		f->threads[f->n_threads++] =
 			(struct perf_thread){.pid = pid, .tid = tid, .handle = PM_REC_NONE};
-	return &f->threads[*at];
+	}
+	return &f->threads[at];
 }
 
 void perf_take_comm(struct perf *f, const struct perf_place *place)
@@ -295,16 +261,13 @@ void perf_take_comm(struct perf *f, const struct perf_place *place)
 	struct pm_cur c = perf_cur(f, perf_body(place));
 	uint64_t pid = pm_cur_u32(&c), tid = pm_cur_u32(&c);
 	struct pm_bytes comm = perf_string(pm_cur_bytes(&c, pm_cur_left(&c)));
-	struct perf_thread *t = c.bad ? NULL : perf_thread_of(f, pid, tid);
-	if (!t)
+	if (c.bad)
 		return;
-	t->comm = perf_name(f, comm);
+	perf_thread_of(f, pid, tid)->comm = pm_strtab_add(&f->names, comm);
 	if (perf_misc(f, place) & EXEC) {
 		struct perf_maps **slot = maps_of(f, pid);
-		if (slot) {
-			drop(f, *slot);
-			*slot = NULL;
-		}
+		drop(f, *slot);
+		*slot = NULL;
 	}
 }
 
@@ -315,18 +278,13 @@ void perf_take_fork(struct perf *f, const struct perf_place *place)
 	uint64_t tid = pm_cur_u32(&c), parent_tid = pm_cur_u32(&c);
 	if (c.bad)
 		return;
-	struct perf_thread *from = perf_thread_of(f, parent, parent_tid);
-	uint32_t comm = from ? from->comm : 0;
-	struct perf_thread *to = perf_thread_of(f, pid, tid);
-	if (to)
-		to->comm = comm;
+	uint32_t comm = perf_thread_of(f, parent, parent_tid)->comm;
+	perf_thread_of(f, pid, tid)->comm = comm;
 	if (pid == parent)
 		return;
 	/* Both slots, before one of them moves the other. */
 	maps_of(f, parent);
 	struct perf_maps **child = maps_of(f, pid), **old = maps_of(f, parent);
-	if (!child || !old)
-		return;
 	drop(f, *child);
 	*child = *old;
 	if (*child)
@@ -335,9 +293,7 @@ void perf_take_fork(struct perf *f, const struct perf_place *place)
 
 /* ---- places in code ---- */
 
-/* Where an address lies, with the maps of its time; false after a failure. */
-bool perf_locate(
-	struct perf *f, uint64_t pid, const struct perf_frame *at, struct perf_location *ret)
+struct perf_location perf_locate(struct perf *f, uint64_t pid, const struct perf_frame *at)
 {
 	static const char *const outside[] = {[KERNEL] = "[kernel.kallsyms]",
 		[HYPERVISOR] = "[hypervisor]",
@@ -352,44 +308,37 @@ bool perf_locate(
 		const uint32_t *slot = pm_map_find(&f->processes, pid);
 		map = slot ? find_map(f->maps_of[*slot], at->ip) : NULL;
 	}
-	*ret = (struct perf_location){.offset = at->ip, .ip = at->ip, .standing = at->first};
+	struct perf_location l = {.offset = at->ip, .ip = at->ip, .standing = at->first};
 	if (!map) {
 		const char *module = at->mode <= GUEST_USER ? outside[at->mode] : NULL;
-		ret->kind = module ? IN_FILE : NOWHERE;
-		ret->module = perf_name(f, pm_bytes_of(module));
-		return pm_rec_goes_on(f->r);
+		l.kind = module ? IN_FILE : NOWHERE;
+		l.module = pm_strtab_add(&f->names, pm_bytes_of(module));
+		return l;
 	}
-	ret->module = map->name;
-	ret->kind = map->kind == SYMBOL_MAP ? MADE : IN_FILE;
+	l.module = map->name;
+	l.kind = map->kind == SYMBOL_MAP ? MADE : IN_FILE;
 	if (map->kind == FILE_MAP)
-		ret->offset = at->ip - map->start + map->offset;
+		l.offset = at->ip - map->start + map->offset;
 	if (perf_starts(perf_text(f, map->name), "//anon")) {
 		char path[40];
-		ret->kind = IN_MEMORY;
+		l.kind = IN_MEMORY;
 		snprintf(path, sizeof(path), "/tmp/perf-%llu.map", (unsigned long long)pid);
-		ret->module = perf_name(f, pm_bytes_of(path));
+		l.module = pm_strtab_add(&f->names, pm_bytes_of(path));
 	}
-	return pm_rec_goes_on(f->r);
+	return l;
 }
 
-/* The number of a location, PM_NONE after a failure. */
 uint32_t perf_location_of(struct perf *f, const struct perf_location *l)
 {
 	struct perf_module *m = perf_module_of(f, l->module);
 	bool fresh;
-	uint32_t *at = m ? pm_map_put(&m->locations[l->standing], l->offset,
-				   (uint32_t)f->n_locations, &fresh)
-			 : NULL;
-	if (!at ||
-		(fresh &&
-			!perf_room(f, &f->locations, f->n_locations, &f->locations_room,
-				sizeof(*f->locations)))) {
-		perf_no_memory(f);
-		return PM_NONE;
-	}
+	uint32_t at = *pm_map_put(
+		&m->locations[l->standing], l->offset, (uint32_t)f->n_locations, &fresh);
 	if (fresh) {
+		perf_grow(f, &f->locations, f->n_locations, &f->locations_room,
+			sizeof(*f->locations));
 		f->locations[f->n_locations] = *l;
 		f->locations[f->n_locations++].context = PM_REC_NONE;
 	}
-	return *at;
+	return at;
 }

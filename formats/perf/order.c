@@ -77,10 +77,10 @@ static void rise(struct perf_cursor *heap, size_t i)
 	heap[i] = c;
 }
 
-int perf_sort(struct perf *f)
+void perf_sort(struct perf *f)
 {
-	int r = pm_sort(f->places, f->n_places, sizeof(*f->places), by_time);
-	return r < 0 ? r : pm_sort(f->runs, f->n_runs, sizeof(*f->runs), by_time);
+	pm_build_check(&f->arena, pm_sort(f->places, f->n_places, sizeof(*f->places), by_time));
+	pm_build_check(&f->arena, pm_sort(f->runs, f->n_runs, sizeof(*f->runs), by_time));
 }
 
 int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_place *ret)
@@ -92,7 +92,8 @@ int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_plac
 		const struct perf_run *fresh = o->run < f->n_runs ? &f->runs[o->run] : NULL;
 		if (fresh && (!o->n || is_before(&fresh->first, &heap[0].next))) {
 			struct pm_bytes stream = f->streams[fresh->stream];
-			if (pm_list_room(&o->heap, o->n, &o->room, sizeof(*o->heap)) < 0)
+			if (pm_list_room_in(o->arena, &o->heap, o->n, &o->room, sizeof(*o->heap)) <
+				0)
 				return -ENOMEM;
 			o->heap[o->n++] = (struct perf_cursor){.next = fresh->first,
 				.end = stream.p + stream.len,
@@ -115,10 +116,4 @@ int perf_order_next(const struct perf *f, struct perf_order *o, struct perf_plac
 			return 0;
 		}
 	}
-}
-
-void perf_order_done(struct perf_order *o)
-{
-	free(o->heap);
-	*o = (struct perf_order){.heap = NULL};
 }

@@ -7,8 +7,7 @@
 
 /* ---- names ---- */
 
-/* The number of a location's module in the symbols: PM_NONE if it is none of theirs, or after a
- * failure. */
+/* The number of a location's module in the symbols: PM_NONE if it is none of theirs. */
 static uint32_t module_of(struct perf *f, const struct perf_location *l, enum sym_module_kind *kind)
 {
 	struct perf_module *m = perf_module_of(f, l->module);
@@ -18,7 +17,7 @@ static uint32_t module_of(struct perf *f, const struct perf_location *l, enum sy
 		: kernel             ? SYM_KERNEL
 		: vdso               ? SYM_VDSO
 				     : SYM_OFFSETS;
-	if (!f->symbols || !m || !pm_rec_goes_on(f->r) || l->kind == NOWHERE || l->kind == MADE ||
+	if (!f->symbols || !pm_rec_goes_on(f->r) || l->kind == NOWHERE || l->kind == MADE ||
 		(name.len && name.p[0] == '[' && !kernel && !vdso))
 		return PM_NONE;
 	struct sym_module asked = {.path = name,
@@ -26,10 +25,8 @@ static uint32_t module_of(struct perf *f, const struct perf_location *l, enum sy
 		.kind = *kind,
 		.reference = kernel ? f->reference : (struct pm_bytes){NULL, 0},
 		.reference_address = f->reference_address};
-	if (m->number == PM_NONE && sym_names_module(f->symbols, &asked, &m->number) < 0) {
-		perf_no_memory(f);
-		return PM_NONE;
-	}
+	if (m->number == PM_NONE)
+		pm_build_check(&f->arena, sym_names_module(f->symbols, &asked, &m->number));
 	return m->number;
 }
 
@@ -72,13 +69,13 @@ static uint32_t location_context(struct perf *f, uint32_t parent, const struct p
 	return pm_rec_call(f->r, parent, pm_rec_function(f->r, &function), flags);
 }
 
-int perf_open_symbols(struct perf *f)
+void perf_open_symbols(struct perf *f)
 {
 	const struct pm_open_options *o = pm_rec_options(f->r);
 	const struct sym_root *root = &((struct perf_own *)pm_rec_own(f->r))->root;
 	struct utsname here;
 	if (o->no_symbols || !root->is_open)
-		return 0;
+		return;
 	uint64_t written = pm_rec_mtime(f->r), length = f->last_ns - f->first_ns;
 	struct sym_place place = {.folder = -1,
 		.root = root,
@@ -89,16 +86,16 @@ int perf_open_symbols(struct perf *f)
 			pm_bytes_equal(f->kernel_release, pm_bytes_of(here.release)),
 		.unwinds = true,
 		.sizeless = true};
-	return sym_names_new(&f->symbols, &place, &f->symbol_damage);
+	pm_build_check(&f->arena, sym_names_new(&f->symbols, &place, &f->symbol_damage));
 }
 
 /* ---- call paths ---- */
 
 static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
 {
-	if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
-		f->chain[f->n_chain++] = (struct perf_frame){
-			.ip = ip, .slot = PERF_NO_SLOT, .mode = (uint8_t)mode, .first = first};
+	perf_grow(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
+	f->chain[f->n_chain++] = (struct perf_frame){
+		.ip = ip, .slot = PERF_NO_SLOT, .mode = (uint8_t)mode, .first = first};
 }
 
 /* The registers outside of the kernel, by their numbers in DWARF; false: of no known machine. */
@@ -140,27 +137,23 @@ static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
 	static const enum perf_stack_end ends[] = {[SYM_STEP_END] = STACK_WHOLE,
 		[SYM_STEP_BEYOND] = STACK_BEYOND,
 		[SYM_STEP_NO_FILE] = STACK_NO_FILE,
-		[SYM_STEP_UNKNOWN] = STACK_BROKEN,
-		[SYM_STEP_NO_MEMORY] = STACK_BROKEN};
+		[SYM_STEP_UNKNOWN] = STACK_BROKEN};
 	struct sym_registers registers;
 	struct sym_stack stack;
 	enum sym_step step = SYM_STEP_UP;
 	if (!f->symbols || !read_registers(f, s, &registers, &stack))
 		return STACK_NOT_READ;
 	while (step == SYM_STEP_UP && pm_rec_goes_on(f->r)) {
-		struct perf_location l;
 		enum sym_module_kind kind;
-		size_t at = f->n_chain;
 		add_frame(f, registers.pc, USER, !registers.is_return);
-		if (f->n_chain == at || !perf_locate(f, s->pid, &f->chain[at], &l))
-			break;
+		struct perf_location l = perf_locate(f, s->pid, &f->chain[f->n_chain - 1]);
 		uint32_t number = module_of(f, &l, &kind);
 		step = number == PM_NONE
 			? SYM_STEP_NO_FILE
 			: sym_names_step(f->symbols, number, l.offset, &stack, &registers);
 	}
 	if (step == SYM_STEP_NO_MEMORY)
-		perf_no_memory(f);
+		pm_build_fail(&f->arena, PM_NO_MEMORY);
 	return ends[step];
 }
 
@@ -168,9 +161,10 @@ static enum perf_stack_end unwind(struct perf *f, const struct perf_sample *s)
 static void list_frames(struct perf *f, const struct perf_told *told, const struct perf_sample *s)
 {
 	f->n_chain = 0;
-	for (uint32_t i = 0; i < told->n_frames; i++)
-		if (perf_room(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain)))
-			f->chain[f->n_chain++] = told->frames[i];
+	for (uint32_t i = 0; i < told->n_frames; i++) {
+		perf_grow(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
+		f->chain[f->n_chain++] = told->frames[i];
+	}
 	f->stacks[unwind(f, s)]++;
 	if (f->n_chain == 0 && s->has_ip)
 		add_frame(f, s->ip, perf_misc(f, &told->place) & 7, true);
@@ -185,8 +179,7 @@ static enum perf_role role_of(struct perf *f, const struct perf_location *l, boo
 	enum perf_role role = PERF_OTHER;
 	if (number == PM_NONE)
 		return PERF_OTHER;
-	if (sym_names_find(f->symbols, number, looked_up(l), &scopes, &at) < 0)
-		perf_no_memory(f);
+	pm_build_check(&f->arena, sym_names_find(f->symbols, number, looked_up(l), &scopes, &at));
 	*named |= scopes != NULL;
 	for (; scopes && at != UINT32_MAX && role == PERF_OTHER; at = scopes->items[at].parent)
 		role = perf_role_of(sym_scopes_text_of(scopes, scopes->items[at].name));
@@ -201,10 +194,8 @@ static bool is_idle(
 	if (!told->has_tid || told->pid != 0 || told->tid != 0)
 		return false;
 	for (size_t i = n; i-- > 0 && pm_rec_goes_on(f->r);) {
-		struct perf_location l;
-		enum perf_role role = perf_locate(f, told->pid, &frames[i], &l)
-			? role_of(f, &l, &named)
-			: PERF_OTHER;
+		struct perf_location l = perf_locate(f, told->pid, &frames[i]);
+		enum perf_role role = role_of(f, &l, &named);
 		if (below && role == PERF_INTERRUPT)
 			return false;
 		below |= role == PERF_IDLE_LOOP;
@@ -213,33 +204,29 @@ static bool is_idle(
 	return true;
 }
 
-/* The number of a frame's location, PM_NONE after a failure. */
+/* The number of a frame's location. */
 static uint32_t frame_location(
 	struct perf *f, uint64_t pid, const struct perf_frame *at, bool is_idle_leaf)
 {
-	struct perf_location l;
 	bool has_slot = at->slot < PERF_SLOTS;
 	if (has_slot && !at->fresh && !is_idle_leaf)
 		return f->slots[at->slot];
-	if (!perf_locate(f, pid, at, &l))
-		return PM_NONE;
+	struct perf_location l = perf_locate(f, pid, at);
 	uint32_t location = perf_location_of(f, &l);
 	if (has_slot)
 		f->slots[at->slot] = location;
 	l.standing = PERF_IDLE;
-	return is_idle_leaf && location != PM_NONE ? perf_location_of(f, &l) : location;
+	return is_idle_leaf ? perf_location_of(f, &l) : location;
 }
 
-/* The path of a frame below another; PM_NONE after a failure. */
+/* The path of a frame below another. */
 static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 {
 	uint32_t known = f->paths.n;
-	uint32_t path = location == PM_NONE ? PM_NONE : pm_paths_child(&f->paths, above, location);
-	if (location == PM_NONE || path == PM_PATHS_FULL || path == PM_NONE ||
-		!perf_room(f, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts))) {
-		perf_no_memory(f);
-		return PM_NONE;
-	}
+	uint32_t path = pm_paths_child(&f->paths, above, location);
+	if (path == PM_PATHS_FULL)
+		pm_build_fail(&f->arena, PM_NO_MEMORY);
+	perf_grow(f, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts));
 	if (path != known)
 		return path;
 	struct perf_location *l = &f->locations[location];
@@ -256,13 +243,12 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 	return path;
 }
 
-/* Where the paths of a thread's last sample are; NULL after a failure. */
+/* Where the paths of a thread's last sample are. */
 static struct perf_paths *last_paths(struct perf *f, uint32_t thread)
 {
 	while (thread != PM_NONE && f->n_last_paths <= thread) {
-		if (!perf_room(f, &f->last_paths, f->n_last_paths, &f->last_paths_room,
-			    sizeof(*f->last_paths)))
-			return NULL;
+		perf_grow(f, &f->last_paths, f->n_last_paths, &f->last_paths_room,
+			sizeof(*f->last_paths));
 		f->last_paths[f->n_last_paths++] = (struct perf_paths){.thread = PM_NONE};
 	}
 	return thread == PM_NONE ? &f->other_paths : &f->last_paths[thread];
@@ -274,7 +260,7 @@ struct perf_thread *perf_sample_thread(struct perf *f, const struct perf_told *t
 	if (last && last->thread != PM_NONE)
 		return &f->threads[last->thread];
 	struct perf_thread *t = perf_thread_of(f, told->pid, told->tid);
-	if (last && t)
+	if (last)
 		last->thread = (uint32_t)(t - f->threads);
 	return t;
 }
@@ -305,21 +291,18 @@ uint32_t perf_context_of(struct perf *f, const struct perf_told *told, const str
 		frames = f->chain;
 		n = f->n_chain;
 	}
-	if (!last || n + known == 0)
+	if (n + known == 0)
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
 	bool idle = is_idle(f, told, frames, n);
 	uint32_t above = known ? last->items[known - 1] : PM_NONE, path = f->met[told->print];
-	if (!perf_room(f, &f->keys, n, &f->keys_room, sizeof(*f->keys)) ||
-		!perf_room(f, &last->items, known + n, &last->room, sizeof(path)))
-		return PM_REC_BAD;
+	perf_grow(f, &f->keys, n, &f->keys_room, sizeof(*f->keys));
+	perf_grow(f, &last->items, known + n, &last->room, sizeof(path));
 	for (size_t i = n; i-- > 0;)
 		f->keys[i] = frame_location(f, told->pid, &frames[i], idle && i == 0);
 	if (!is_path(f, path, above, f->keys, n, last->items + known)) {
 		path = above;
 		for (size_t i = n, at = known; i-- > 0; at++) {
 			path = path_below(f, path, f->keys[i]);
-			if (path == PM_NONE)
-				return PM_REC_BAD;
 			last->items[at] = path;
 		}
 		f->met[told->print] = path;

@@ -2,11 +2,9 @@
  * raw/: what perf.data has and is shown nowhere else: attributes, maps, names of threads, what was
  * lost, and branches.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "formats/perf/data.h"
+#include <stdio.h>
 
 /* Rows are an array of records. */
 #define ROWS(name, type)                                                                           \
@@ -172,11 +170,11 @@ static const struct pm_sheet branches =
 /* The location of an end of a branch; addresses of the kernel are the upper half. */
 static uint32_t branch_end(struct perf *f, uint64_t pid, uint64_t ip, bool guest)
 {
-	struct perf_location l;
 	enum perf_mode mode =
 		ip >> 63 ? (guest ? GUEST_KERNEL : KERNEL) : (guest ? GUEST_USER : USER);
 	struct perf_frame at = {.ip = ip, .mode = mode, .first = true};
-	return perf_locate(f, pid, &at, &l) ? perf_location_of(f, &l) : PM_NONE;
+	struct perf_location l = perf_locate(f, pid, &at);
+	return perf_location_of(f, &l);
 }
 
 void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_mode mode)
@@ -196,20 +194,14 @@ void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_m
 		uint32_t a = branch_end(f, s->pid, from, guest);
 		uint32_t b = branch_end(f, s->pid, to, guest);
 		bool fresh;
-		if (a == PM_NONE || b == PM_NONE)
-			return;
-		uint32_t *at = pm_map_put(
+		uint32_t at = *pm_map_put(
 			&f->branch_index, (uint64_t)a << 32 | b, (uint32_t)f->n_branches, &fresh);
-		if (!at)
-			perf_no_memory(f);
-		if (!at ||
-			(fresh &&
-				!perf_room(f, &f->branches, f->n_branches, &f->branches_room,
-					sizeof(*f->branches))))
-			return;
-		if (fresh)
+		if (fresh) {
+			perf_grow(f, &f->branches, f->n_branches, &f->branches_room,
+				sizeof(*f->branches));
 			f->branches[f->n_branches++] = (struct perf_branch){.from = a, .to = b};
-		struct perf_branch *branch = &f->branches[*at];
+		}
+		struct perf_branch *branch = &f->branches[at];
 		branch->count++;
 		branch->mispredicted += flags & MISPREDICTED;
 		branch->cycles += flags >> CYCLES_AT & CYCLES;
@@ -246,8 +238,8 @@ static void add_branches(struct perf *f)
 	if (f->n_branches == 0)
 		return;
 	struct branch_row *all = pm_rec_alloc(f->r, f->n_branches * sizeof(*all));
-	if (pm_sort(f->branches, f->n_branches, sizeof(*f->branches), by_count) < 0)
-		perf_no_memory(f);
+	pm_build_check(
+		&f->arena, pm_sort(f->branches, f->n_branches, sizeof(*f->branches), by_count));
 	for (size_t i = 0; all && i < f->n_branches && pm_rec_goes_on(f->r); i++) {
 		const struct perf_branch *b = &f->branches[i];
 		all[i] = (struct branch_row){end_name(f, b->from), end_name(f, b->to), b->count,

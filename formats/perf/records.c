@@ -186,8 +186,7 @@ static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
 static void add_place(struct perf *f, const struct perf_place *place, uint64_t time)
 {
 	f->run_is_open = false;
-	if (!perf_room(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places)))
-		return;
+	perf_grow(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places));
 	f->latest = time > f->latest ? time : f->latest;
 	f->places[f->n_places] = *place;
 	f->places[f->n_places].time = time;
@@ -202,8 +201,7 @@ static void add_sample(struct perf *f, const struct perf_place *place, const str
 	struct perf_run *run = f->n_runs ? &f->runs[f->n_runs - 1] : NULL;
 	if (!run || !f->run_is_open || time < f->run_ends || run->timed != timed ||
 		(!timed && time != run->first.time) || run->n == UINT32_MAX) {
-		if (!perf_room(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs)))
-			return;
+		perf_grow(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs));
 		run = &f->runs[f->n_runs++];
 		*run = (struct perf_run){
 			.first = *place, .stream = (uint32_t)f->n_streams - 1, .timed = timed};
@@ -303,6 +301,12 @@ static uint64_t offset_of(const struct perf *f, const uint8_t *p)
 	return p >= f->all.p && p < f->all.p + f->all.len ? (uint64_t)(p - f->all.p) : PM_NO_OFFSET;
 }
 
+/* The first field of some records, of 64 bits: how much they hold, or what follows them. */
+static uint64_t data_size(const struct perf *f, const uint8_t *record)
+{
+	return f->big ? pm_be64(record + 8) : pm_le64(record + 8);
+}
+
 /* Real records shrink to a twentieth; a few bytes must not become gigabytes. */
 size_t perf_unpacked_limit(size_t packed)
 {
@@ -310,18 +314,44 @@ size_t perf_unpacked_limit(size_t packed)
 	return most < PM_LIMIT_UNPACKED ? most : PM_LIMIT_UNPACKED;
 }
 
+/* What the compressed records of a stream hold: a stream. */
+struct unpacking {
+	struct pm_unzstd *zstd;
+	struct pm_text out;
+	const char *broken; /* why */
+};
+
+static void unpacking_done(void *unpacking)
+{
+	struct unpacking *u = unpacking;
+	pm_unzstd_free(u->zstd);
+}
+
+static void unpack(
+	struct perf *f, struct unpacking *u, const uint8_t *record, uint32_t type, uint64_t size)
+{
+	size_t head = type == COMPRESSED ? 8 : 16;
+	struct pm_bytes piece = {record + head, (size_t)size - head};
+	if (type == COMPRESSED2 && data_size(f, record) <= piece.len)
+		piece.len = (size_t)data_size(f, record);
+	if (!u->broken && !u->zstd)
+		u->zstd = pm_unzstd_new();
+	if (!u->broken)
+		u->broken = pm_unzstd_add(u->zstd, piece, &u->out);
+}
+
 /* One record after the other; the stream ends with one that cannot be. */
 void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 {
-	struct pm_unzstd *zstd = NULL;
 	/* All streams together are bounded, too. */
 	size_t most = perf_unpacked_limit(b.len), left = PM_LIMIT_UNPACKED + 1 - f->unpacked;
-	struct pm_text out = {.limit = most < left ? most : left};
-	const char *broken = NULL;
+	struct pm_arena *scratch = pm_arena_scratch(&f->arena);
+	struct unpacking *u = pm_arena_alloc(scratch, sizeof(*u));
 	size_t at = 0;
+	pm_arena_owns(scratch, unpacking_done, u);
+	u->out = (struct pm_text){.limit = most < left ? most : left, .arena = &f->arena};
 	f->run_is_open = false;
-	if (!perf_room(f, &f->streams, f->n_streams, &f->streams_room, sizeof(*f->streams)))
-		return;
+	perf_grow(f, &f->streams, f->n_streams, &f->streams_room, sizeof(*f->streams));
 	f->streams[f->n_streams++] = b;
 	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
 		const uint8_t *p = b.p + at;
@@ -329,7 +359,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 		uint32_t type = perf_type(f, p);
 		uint64_t size = perf_half(f, p + 6), follows = 0, data;
 		if (type == COMPRESSED2 && b.len - at >= 16) {
-			data = f->big ? pm_be64(p + 8) : pm_le64(p + 8);
+			data = data_size(f, p);
 			if (data < b.len && ((16 + data + 7) & ~UINT64_C(7)) > size)
 				size = (16 + data + 7) & ~UINT64_C(7);
 		}
@@ -342,20 +372,13 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 			break;
 		}
 		if ((type == TRACING_DATA || type == AUXTRACE) && size >= 16) {
-			follows = type == TRACING_DATA ? (f->big ? pm_be32(p + 8) : pm_le32(p + 8))
-						       : (f->big ? pm_be64(p + 8) : pm_le64(p + 8));
+			follows = data_size(f, p);
 			if (type == TRACING_DATA)
-				follows = (follows + 7) & ~UINT64_C(7);
+				follows = (perf_type(f, p + 8) + UINT64_C(7)) & ~UINT64_C(7);
 		}
 		if ((type == COMPRESSED || type == COMPRESSED2) && !packed) {
-			size_t head = type == COMPRESSED ? 8 : 16;
-			struct pm_bytes piece = {p + head, (size_t)size - head};
-			if (type == COMPRESSED2 &&
-				(f->big ? pm_be64(p + 8) : pm_le64(p + 8)) <= piece.len)
-				piece.len = (size_t)(f->big ? pm_be64(p + 8) : pm_le64(p + 8));
 			f->run_is_open = false;
-			zstd = zstd || broken ? zstd : pm_unzstd_new();
-			broken = broken ? broken : pm_unzstd_add(zstd, piece, &out);
+			unpack(f, u, p, type, size);
 		} else {
 			take_record(f,
 				&(struct perf_place){.p = p,
@@ -373,15 +396,13 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 			perf_take_tracing(f, (struct pm_bytes){p + size, (size_t)follows});
 		at += (size_t)(size + follows);
 	}
-	pm_unzstd_free(zstd);
-	if (broken)
-		pm_rec_damage(f->r, PM_NO_OFFSET, PM_NO_OFFSET, "compressed records: %s", broken);
-	if (out.len && perf_room(f, &f->blobs, f->n_blobs, &f->blobs_room, sizeof(*f->blobs))) {
-		pm_text_shrink(&out);
-		f->unpacked += out.len;
-		f->blobs[f->n_blobs++] = pm_text_view(&out);
-		perf_read_stream(f, pm_text_view(&out), true);
-	} else {
-		pm_text_done(&out);
-	}
+	if (u->broken)
+		pm_rec_damage(
+			f->r, PM_NO_OFFSET, PM_NO_OFFSET, "compressed records: %s", u->broken);
+	pm_text_shrink(&u->out);
+	struct pm_bytes out = pm_text_view(&u->out);
+	pm_arena_done(scratch);
+	f->unpacked += out.len;
+	if (out.len)
+		perf_read_stream(f, out, true);
 }

@@ -2,8 +2,6 @@
  * Fields of tracepoints: what each sample recorded, by the descriptions of the kernel that are in
  * the file (the feature and the record "tracing data").
  */
-#include <stdlib.h>
-
 #include "formats/common/json.h"
 #include "formats/perf/data.h"
 
@@ -97,28 +95,28 @@ static void read_format(struct perf *f, struct pm_bytes text)
 	struct perf_field *fields = NULL;
 	size_t n = 0, room = 0;
 	uint64_t id = number_in(text, "\nID: ");
-	bool fresh, good = true;
-	while (rest.len > 0 && good && n < MOST_FIELDS) {
+	bool fresh;
+	while (rest.len > 0 && n < MOST_FIELDS) {
 		const uint8_t *end = memchr(rest.p, '\n', rest.len);
 		struct pm_bytes line = {rest.p, end ? (size_t)(end - rest.p) : rest.len};
 		rest.p += line.len + (end != NULL);
 		rest.len -= line.len + (end != NULL);
-		good = perf_room(f, &fields, n, &room, sizeof(*fields));
-		n += good && read_field(f, line, &fields[n]);
+		perf_grow(f, &fields, n, &room, sizeof(*fields));
+		n += read_field(f, line, &fields[n]);
 	}
 	struct perf_trace_event *event = pm_rec_alloc(f->r, sizeof(*event));
 	struct perf_field *kept = n ? pm_rec_alloc(f->r, n * sizeof(*kept)) : NULL;
-	uint32_t *at = good && event && kept
-		? pm_map_put(&f->trace_index, id, (uint32_t)f->n_trace_events, &fresh)
-		: NULL;
-	if (at && fresh &&
-		perf_room(f, &f->trace_events, f->n_trace_events, &f->trace_events_room,
-			sizeof(*f->trace_events))) {
+	if (!event || !kept)
+		return;
+	pm_map_put(&f->trace_index, id, (uint32_t)f->n_trace_events, &fresh);
+	if (fresh) {
+		perf_grow(f, &f->trace_events, f->n_trace_events, &f->trace_events_room,
+			sizeof(*f->trace_events));
 		memcpy(kept, fields, n * sizeof(*kept));
 		*event = (struct perf_trace_event){.fields = kept, .n = (uint32_t)n, .big = f->big};
 		f->trace_events[f->n_trace_events++] = event;
 	}
-	free(fields);
+	pm_arena_free(&f->arena, fields);
 }
 
 static struct pm_bytes sized(struct pm_cur *c)
@@ -165,8 +163,9 @@ void perf_take_traced(struct perf *f, const struct perf_sample *s)
 	if (s->event->type != TRACEPOINT || s->raw.len == 0)
 		return;
 	const uint32_t *at = pm_map_find(&f->trace_index, s->event->config);
-	if (!at || !perf_room(f, &f->traced, f->n_traced, &f->traced_room, sizeof(*f->traced)))
+	if (!at)
 		return;
+	perf_grow(f, &f->traced, f->n_traced, &f->traced_room, sizeof(*f->traced));
 	struct pm_bytes file = pm_rec_bytes(f->r), raw = s->raw;
 	/* What was decompressed is gone once all is read. */
 	if (raw.p < file.p || raw.p >= file.p + file.len)
