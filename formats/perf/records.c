@@ -357,15 +357,16 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 		const uint8_t *p = b.p + at;
 		pm_bytes_prefetch(b, at + 1024, 320);
 		uint32_t type = perf_type(f, p);
-		uint64_t size = perf_half(f, p + 6), follows = 0, data;
-		if (type == COMPRESSED2 && b.len - at >= 16) {
+		uint64_t size = perf_half(f, p + 6), least = type == COMPRESSED2 ? 16 : 8;
+		uint64_t follows = 0, data;
+		if (type == COMPRESSED2 && b.len - at >= least) {
 			data = data_size(f, p);
 			if (data < b.len && ((16 + data + 7) & ~UINT64_C(7)) > size)
 				size = (16 + data + 7) & ~UINT64_C(7);
 		}
-		if (size < 8 || size > b.len - at) {
+		if (size < least || size > b.len - at) {
 			pm_rec_damage(f->r, offset_of(f, p), b.len - at,
-				size < 8
+				size < least
 					? "a record of %llu bytes cannot be, so the stream ends here"
 					: "a record of %llu bytes goes beyond the end",
 				(unsigned long long)size);

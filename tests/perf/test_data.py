@@ -271,6 +271,19 @@ with tempfile.TemporaryDirectory() as folder:
         check("descriptions that are cut", "end too early" in cat(path, "damage.csv").stdout, end is not None)
 
 
+# A compressed record that is shorter than its own fields, and says that it holds more than there is.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "perf.data")
+    sample = record(9, 2, struct.pack("<QII", 0x400010, 7, 8))
+    frame = b"\x28\xb5\x2f\xfd\x00\x50" + (0x1ffff << 3).to_bytes(3, "little")
+    for size, rest in ((8, struct.pack("<Q", 1 << 40) + frame), (8, b""), (15, bytes(7)), (16, struct.pack("<Q", 1 << 40))):
+        with open(path, "wb") as file:
+            file.write(small_file(3, [sample, struct.pack("<IHH", 83, 0, size) + rest]))
+        result = cat(path, "damage.csv")
+        check(f"a compressed record of {size} bytes", (result.returncode, f"a record of {size} bytes cannot be" in result.stdout), (0, size < 16))
+        check(f"beside a compressed record of {size} bytes", rows(path, "threads.csv", "samples_excl"), ["1"])
+
+
 def zstd(data):
     """A frame of blocks that are stored as they are."""
     blocks = [data[i:i + 100_000] for i in range(0, len(data), 100_000)]
