@@ -4,14 +4,11 @@
  * Where functions call one another in a circle, that cost is known only of all of them together:
  * each circle becomes a context of its own, `<cycle N>`.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/builder/recording.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 14 };
@@ -19,6 +16,7 @@ enum { BETWEEN_QUESTIONS = 1 << 14 };
 /* While circles are looked for: everything by function. */
 struct search {
 	struct pm_recording *r;
+	struct pm_arena *scratch;
 	uint32_t n;       /* functions */
 	uint32_t n_told;  /* paths, without those of circles */
 	uint32_t *around; /* by path: the function that it is, or lies in */
@@ -38,23 +36,20 @@ static bool is_edge(const struct pm_recording *r, uint32_t path)
 
 /* ---- who calls whom ---- */
 
-static bool prepare(struct search *s)
+static void prepare(struct search *s)
 {
 	const struct pm_recording *r = s->r;
 	uint32_t n_paths = r->paths.n;
 	size_t n = s->n = (uint32_t)r->n_functions;
-	s->around = malloc(((size_t)n_paths + 1) * sizeof(*s->around));
-	s->first = calloc(n + 2, sizeof(*s->first));
-	s->to = malloc(((size_t)n_paths + 1) * sizeof(*s->to));
-	s->order = calloc(n + 1, sizeof(*s->order));
-	s->low = malloc((n + 1) * sizeof(*s->low));
-	s->stack = malloc((n + 1) * sizeof(*s->stack));
-	s->path = malloc((n + 1) * sizeof(*s->path));
-	s->next = malloc((n + 1) * sizeof(*s->next));
-	s->circle = malloc((n + 1) * sizeof(*s->circle));
-	if (!s->around || !s->first || !s->to || !s->order || !s->low || !s->stack || !s->path ||
-		!s->next || !s->circle)
-		return false;
+	s->around = pm_arena_array(s->scratch, n_paths, sizeof(*s->around));
+	s->first = pm_arena_array(s->scratch, n + 2, sizeof(*s->first));
+	s->to = pm_arena_array(s->scratch, n_paths, sizeof(*s->to));
+	s->order = pm_arena_array(s->scratch, n, sizeof(*s->order));
+	s->low = pm_arena_array(s->scratch, n, sizeof(*s->low));
+	s->stack = pm_arena_array(s->scratch, n, sizeof(*s->stack));
+	s->path = pm_arena_array(s->scratch, n, sizeof(*s->path));
+	s->next = pm_arena_array(s->scratch, n, sizeof(*s->next));
+	s->circle = pm_arena_array(s->scratch, n, sizeof(*s->circle));
 	for (uint32_t i = 0; i < n_paths; i++) {
 		uint32_t function = pm_tree_interned(r->tree, r->paths.items[i].key)->function;
 		uint32_t parent = r->paths.items[i].parent;
@@ -68,20 +63,6 @@ static bool prepare(struct search *s)
 	for (uint32_t i = 0; i < n_paths; i++)
 		if (is_edge(r, i))
 			s->to[s->first[s->around[r->paths.items[i].parent] + 1]++] = s->around[i];
-	return true;
-}
-
-static void search_done(struct search *s)
-{
-	free(s->around);
-	free(s->first);
-	free(s->to);
-	free(s->order);
-	free(s->low);
-	free(s->stack);
-	free(s->path);
-	free(s->next);
-	free(s->circle);
 }
 
 /* ---- circles ---- */
@@ -148,9 +129,7 @@ static struct ring *make_rings(struct search *s)
 {
 	struct pm_recording *r = s->r;
 	uint32_t leading = r->primary == PM_NONE ? 0 : r->primary;
-	struct ring *rings = calloc((size_t)s->n_circles + 1, sizeof(*rings));
-	if (!rings)
-		return NULL;
+	struct ring *rings = pm_arena_array(s->scratch, s->n_circles, sizeof(*rings));
 	for (uint32_t i = 0; i < s->n_circles; i++)
 		rings[i].circle = i;
 	for (size_t i = 0; i < r->n_cells; i++) {
@@ -160,10 +139,7 @@ static struct ring *make_rings(struct search *s)
 			rings[s->circle[function]].own +=
 				r->quantities[leading].real ? c->f : (double)c->i;
 	}
-	if (pm_sort(rings, s->n_circles, sizeof(*rings), heaviest_first) < 0) {
-		free(rings);
-		return NULL;
-	}
+	pm_build_check(s->scratch, pm_sort(rings, s->n_circles, sizeof(*rings), heaviest_first));
 	for (uint32_t i = 0; i < s->n_circles; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "<cycle %u>", i + 1);
@@ -175,30 +151,29 @@ static struct ring *make_rings(struct search *s)
 }
 
 /* Which functions are in which circle, for those who ask later. */
-static int keep_circles(struct search *s, const struct ring *rings)
+static void keep_circles(struct search *s, const struct ring *rings)
 {
 	struct pm_recording *r = s->r;
-	uint32_t *rank = malloc(((size_t)s->n_circles + 1) * sizeof(*rank));
-	r->circle_of = malloc((r->n_functions + 1) * sizeof(*r->circle_of));
-	r->circles = malloc(((size_t)s->n_circles + 1) * sizeof(*r->circles));
-	if (rank && r->circle_of && r->circles) {
-		r->n_circles = s->n_circles;
-		for (uint32_t i = 0; i < s->n_circles; i++) {
-			rank[rings[i].circle] = i;
-			r->circles[i] = rings[i].function;
-		}
-		for (size_t i = 0; i < r->n_functions; i++)
-			r->circle_of[i] =
-				i < s->n && s->circle[i] != PM_NONE ? rank[s->circle[i]] : PM_NONE;
+	uint32_t *rank = pm_arena_array(s->scratch, s->n_circles, sizeof(*rank));
+	r->circle_of = pm_arena_array(&r->arena, r->n_functions, sizeof(*r->circle_of));
+	r->circles = pm_arena_array(&r->arena, s->n_circles, sizeof(*r->circles));
+	r->n_circles = s->n_circles;
+	for (uint32_t i = 0; i < s->n_circles; i++) {
+		rank[rings[i].circle] = i;
+		r->circles[i] = rings[i].function;
 	}
-	free(rank);
-	return rank && r->circle_of && r->circles ? 0 : -ENOMEM;
+	for (size_t i = 0; i < r->n_functions; i++)
+		r->circle_of[i] =
+			i < s->n && s->circle[i] != PM_NONE ? rank[s->circle[i]] : PM_NONE;
 }
 
 /* What the members cost themselves, and what passes through their calls of others. */
-static void sum_rings(struct search *s, const uint32_t *context_of)
+static void sum_rings(struct search *s, const struct ring *rings)
 {
 	struct pm_recording *r = s->r;
+	uint32_t *context_of = pm_arena_array(s->scratch, s->n_circles, sizeof(*context_of));
+	for (uint32_t i = 0; i < s->n_circles; i++)
+		context_of[rings[i].circle] = rings[i].context;
 	for (size_t i = 0, n = r->n_cells; i < n && pm_rec_goes_on(r); i++) {
 		struct pm_rec_cell c = r->cells[i];
 		uint32_t quantity = c.quantity & ~PM_REC_THROUGH, function = s->around[c.context];
@@ -215,12 +190,10 @@ static void sum_rings(struct search *s, const uint32_t *context_of)
 
 /* ---- what is known of a context ---- */
 
-static int mark_contexts(struct search *s)
+static void mark_contexts(struct search *s)
 {
 	struct pm_recording *r = s->r;
-	uint8_t *known = calloc((size_t)r->paths.n + 1, 1);
-	if (!known)
-		return -ENOMEM;
+	uint8_t *known = r->known_of = pm_arena_zeroed(&r->arena, r->paths.n, 1);
 	for (uint32_t i = 0; i < r->paths.n; i++) {
 		uint32_t parent = r->paths.items[i].parent;
 		uint32_t function = i < s->n_told ? s->around[i] : PM_NONE;
@@ -237,40 +210,25 @@ static int mark_contexts(struct search *s)
 			known[i] = PM_REC_NO_INCL;
 		}
 	}
-	r->known_of = known;
-	return 0;
 }
 
-int pm_rec_graph(struct pm_recording *r)
+void pm_rec_graph(struct pm_recording *r)
 {
-	struct search s = {.r = r};
-	uint32_t counter = 0, *context_of = NULL;
-	struct ring *rings = NULL;
-	int e = prepare(&s) ? 0 : -ENOMEM;
-	s.n_told = r->paths.n;
-	for (uint32_t i = 0; e == 0 && i < s.n; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			e = PM_CANCELLED;
-		else if (s.order[i] == 0)
+	struct search s = {.r = r, .scratch = pm_arena_scratch(&r->arena), .n_told = r->paths.n};
+	uint32_t counter = 0;
+	prepare(&s);
+	for (uint32_t i = 0; i < s.n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(s.scratch);
+		if (s.order[i] == 0)
 			find_from(&s, i, &counter);
 	}
-	if (e == 0) {
-		rings = make_rings(&s);
-		context_of = malloc(((size_t)s.n_circles + 1) * sizeof(*context_of));
-		e = rings && context_of ? 0 : -ENOMEM;
-	}
-	for (uint32_t i = 0; e == 0 && i < s.n_circles; i++)
-		context_of[rings[i].circle] = rings[i].context;
-	if (e == 0)
-		sum_rings(&s, context_of);
-	if (e == 0 && !r->failed)
-		e = keep_circles(&s, rings);
-	if (e == 0 && !r->failed)
-		e = mark_contexts(&s);
-	free(context_of);
-	free(rings);
-	search_done(&s);
-	return r->failed ? r->failed : e;
+	const struct ring *rings = make_rings(&s);
+	sum_rings(&s, rings);
+	pm_build_check(s.scratch, r->failed);
+	keep_circles(&s, rings);
+	mark_contexts(&s);
+	pm_arena_done(s.scratch);
 }
 
 /* ---- flat costs ---- */
@@ -279,9 +237,6 @@ struct flat_part {
 	struct pm_flat flat;
 	struct pm_edges edges;
 	struct pm_cycles cycles;
-	struct pm_edge *list;
-	pm_number *edge_values, *function_values;
-	uint32_t *members, *first;
 };
 
 static pm_number value_at(const struct pm_rec_opened *o, uint32_t context, uint32_t metric)
@@ -359,81 +314,63 @@ static int by_circle_heaviest_first(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static int fill_cycles(const struct pm_rec_opened *o, struct flat_part *part)
+static struct pm_cycles list_cycles(
+	struct pm_arena *a, const struct pm_rec_opened *o, const pm_number *function_values)
 {
 	const struct pm_recording *r = &o->recording;
 	uint32_t n = 0, k = 0, metrics = o->whole.metrics.n, leads = o->whole.metrics.leads;
-	struct member *members = malloc((r->n_functions + 1) * sizeof(*members));
+	struct member *members = pm_arena_array(a, r->n_functions, sizeof(*members));
+	uint32_t *functions = pm_arena_array(a, r->n_functions, sizeof(*functions));
+	uint32_t *first = pm_arena_array(a, (size_t)r->n_circles + 1, sizeof(*first));
 	while (k + 1 < metrics &&
 		o->whole.metric_list[k].id != (leads ? leads - 1 : 0) * PM_REC_N + PM_REC_EXCL)
 		k++;
-	for (uint32_t i = 0; members && i < r->n_functions; i++)
+	for (uint32_t i = 0; i < r->n_functions; i++)
 		if (r->circle_of[i] != PM_NONE)
 			members[n++] = (struct member){
-				part->function_values[(size_t)i * metrics + k], r->circle_of[i], i};
-	if (!members || pm_sort(members, n, sizeof(*members), by_circle_heaviest_first) < 0) {
-		free(members);
-		return -ENOMEM;
-	}
+				function_values[(size_t)i * metrics + k], r->circle_of[i], i};
+	pm_build_check(a, pm_sort(members, n, sizeof(*members), by_circle_heaviest_first));
 	for (uint32_t i = 0; i < n; i++) {
-		part->members[i] = members[i].function;
-		part->first[members[i].circle + 1] = i + 1;
+		functions[i] = members[i].function;
+		first[members[i].circle + 1] = i + 1;
 	}
-	part->cycles = (struct pm_cycles){r->n_circles, r->circles, part->first, part->members};
-	free(members);
-	return 0;
+	return (struct pm_cycles){r->n_circles, r->circles, first, functions};
 }
 
-static int flat_fill(void *owner, void *built, struct pm_error *err)
+static void flat_build(struct pm_arena *a, void *owner, void *built, struct pm_error *err)
 {
 	struct pm_rec_opened *o = owner;
 	struct flat_part *part = built;
 	const struct pm_tree *tree = o->whole.tree;
-	const struct pm_recording *r = &o->recording;
 	uint32_t n = o->whole.metrics.n;
 	(void)err;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		part->edges.n += tree->parent[i] != PM_NONE &&
 			pm_tree_frame(tree, i)->kind == PM_KIND_FUNCTION;
-	part->list = malloc(((size_t)part->edges.n + 1) * sizeof(*part->list));
-	part->edge_values = malloc(((size_t)part->edges.n * n + 1) * sizeof(pm_number));
-	part->function_values = malloc(((size_t)tree->n_functions * n + 1) * sizeof(pm_number));
-	part->first = calloc((size_t)r->n_circles + 1, sizeof(*part->first));
-	part->members = malloc((r->n_functions + 1) * sizeof(*part->members));
-	if (!part->list || !part->edge_values || !part->function_values || !part->first ||
-		!part->members || pm_work_cancelled())
-		return PM_NO_MEMORY;
+	struct pm_edge *list = pm_arena_array(a, part->edges.n, sizeof(*list));
+	pm_number *values = pm_arena_array(a, part->edges.n, n * sizeof(*values));
+	pm_number *functions = pm_arena_array(a, tree->n_functions, n * sizeof(*functions));
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		if (tree->parent[i] != PM_NONE &&
 			pm_tree_frame(tree, i)->kind == PM_KIND_FUNCTION) {
-			fill_edge(o, i, &part->list[at], part->edge_values + at * n);
+			fill_edge(o, i, &list[at], values + at * n);
 			at++;
 		}
-	fill_functions(o, part->function_values);
-	part->edges.edges = part->list;
-	part->edges.values = part->edge_values;
+	fill_functions(o, functions);
+	part->edges.edges = list;
+	part->edges.values = values;
+	part->cycles = list_cycles(a, o, functions);
 	part->flat = (struct pm_flat){.edges = &part->edges,
-		.functions = part->function_values,
-		.cycles = r->n_circles ? &part->cycles : NULL};
+		.functions = functions,
+		.cycles = o->recording.n_circles ? &part->cycles : NULL};
 	o->parts.flat.it = &part->flat;
-	return fill_cycles(o, part);
-}
-
-static void flat_done(void *built)
-{
-	struct flat_part *part = built;
-	free(part->list);
-	free(part->edge_values);
-	free(part->function_values);
-	free(part->first);
-	free(part->members);
 }
 
 int pm_rec_graph_flat(void *opened, struct pm_error *err)
 {
 	struct pm_rec_opened *o = opened;
 	static const struct pm_part_type type = {
-		sizeof(struct flat_part), flat_fill, flat_done, .what = "call edges"};
+		.size = sizeof(struct flat_part), .build = flat_build, .what = "call edges"};
 	return pm_part_build(&o->flat, &type, o, err);
 }

@@ -294,11 +294,8 @@ static int remarks(const struct pm_profile *p, struct pm_text *out, struct pm_er
 static uint64_t memory(const struct pm_profile *p)
 {
 	const struct pm_rec_opened *o = opened_of(p);
-	const struct pm_rec_whole *w = &o->whole;
-	uint64_t contexts = w->tree ? w->tree->n_contexts : 0;
-	return contexts * (20 + 8 * (uint64_t)w->metrics.n) +
-		o->recording.n_cells * (sizeof(struct pm_rec_cell) + 64) +
-		o->recording.n_amounts * sizeof(*o->recording.amounts) + o->recording.arena.total;
+	uint64_t contexts = o->whole.tree ? o->whole.tree->n_contexts : 0;
+	return contexts * 20 + o->recording.n_cells * 64 + o->recording.arena.total;
 }
 
 static const struct pm_profile_ops all_ops = {

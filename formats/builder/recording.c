@@ -33,7 +33,8 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 		.contexts_are = opened->reader->contexts_are,
 		.title = opened->title.len ? opened->title : pm_bytes_of(opened->input.name),
 		.damage = PM_DAMAGE_LIST_INIT};
-	r->thread_texts.arena = &r->arena;
+	r->thread_texts = pm_strtab_in(&r->arena);
+	r->remarks.arena = r->recipes.arena = &r->arena;
 	r->tree = pm_tree_builder_new();
 	return !r->tree || pm_paths_init(&r->paths, PM_LIMIT_ITEMS) < 0 ? -ENOMEM : 0;
 }
@@ -41,39 +42,14 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 void pm_rec_done(struct pm_recording *r)
 {
 	pm_inflate_free(r->stream);
-	for (size_t i = 0; i < r->n_traces; i++) {
-		free(r->traces[i].blocks);
-		free(r->traces[i].waiting);
-	}
-	free(r->traces);
 	free(r->path_contexts);
 	pm_tree_builder_free(r->tree);
 	pm_paths_done(&r->paths);
 	pm_fingerprints_done(&r->functions);
 	pm_fingerprints_done(&r->thread_index);
 	pm_fingerprints_done(&r->cell_index);
-	pm_strtab_done(&r->thread_texts);
-	pm_text_done(&r->remarks);
-	pm_text_done(&r->recipes);
 	pm_damage_done(&r->damage);
 	pm_arena_done(&r->arena);
-	free(r->quantities);
-	free(r->frames);
-	free(r->columns);
-	free(r->known);
-	free(r->threads);
-	free(r->cells);
-	free(r->facts);
-	free(r->documents);
-	free(r->known_of);
-	free(r->circle_of);
-	free(r->circles);
-	free(r->collections);
-	free(r->series);
-	free(r->depths);
-	free(r->events);
-	free(r->amounts);
-	free(r->missings);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
@@ -133,12 +109,11 @@ static uint32_t no_memory(struct pm_recording *r)
 	return PM_REC_BAD;
 }
 
-/* Whether item n of a list of the recording has room; fails the recording if not. */
-static bool has_room(struct pm_recording *r, void *items, size_t n, size_t *room, size_t size)
+bool pm_rec_has_room(struct pm_recording *r, void *items, size_t n, size_t *room, size_t size)
 {
 	if (r->failed)
 		return false;
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
+	if (n < PM_LIMIT_ITEMS && pm_list_room_in(&r->arena, items, n, room, size) == 0)
 		return true;
 	no_memory(r);
 	return false;
@@ -262,7 +237,7 @@ static void take_unit(struct pm_rec_quantity *q, struct pm_bytes unit)
 
 static uint32_t add_quantity(struct pm_recording *r, struct pm_rec_quantity *q)
 {
-	if (!has_room(r, &r->quantities, r->n_quantities, &r->quantity_room, sizeof(*q)))
+	if (!pm_rec_has_room(r, &r->quantities, r->n_quantities, &r->quantity_room, sizeof(*q)))
 		return PM_REC_BAD;
 	q->name = pm_rec_copy(r, q->name);
 	q->unit = pm_rec_copy(r, q->unit);
@@ -346,9 +321,9 @@ static uint32_t intern_function(
 	if (i != PM_NONE)
 		return i;
 	i = (uint32_t)r->n_functions;
-	if (!has_room(r, &r->known, i, &r->known_room, sizeof(*r->known)) ||
-		!has_room(r, &r->frames, i, &r->frames_room, sizeof(*r->frames)) ||
-		!has_room(r, &r->columns, i, &r->columns_room, sizeof(*r->columns)))
+	if (!pm_rec_has_room(r, &r->known, i, &r->known_room, sizeof(*r->known)) ||
+		!pm_rec_has_room(r, &r->frames, i, &r->frames_room, sizeof(*r->frames)) ||
+		!pm_rec_has_room(r, &r->columns, i, &r->columns_room, sizeof(*r->columns)))
 		return PM_REC_BAD;
 	if (pm_tree_function(r->tree, f) == PM_NONE)
 		return no_memory(r);
@@ -388,7 +363,7 @@ static uint32_t child(struct pm_recording *r, uint32_t parent, uint32_t frame)
 	uint32_t path = pm_paths_child(&r->paths, parent, frame);
 	if (path == PM_NONE || path == PM_PATHS_FULL)
 		return no_memory(r);
-	if (!has_room(r, &r->depths, path, &r->depths_room, sizeof(*r->depths)))
+	if (!pm_rec_has_room(r, &r->depths, path, &r->depths_room, sizeof(*r->depths)))
 		return PM_REC_BAD;
 	r->depths[path] = depth;
 	return path;
@@ -577,7 +552,7 @@ uint32_t pm_rec_thread(
 		at++;
 	if (i == PM_NONE) {
 		i = (uint32_t)r->n_threads;
-		if (!has_room(r, &r->threads, i, &r->thread_room, sizeof(t)))
+		if (!pm_rec_has_room(r, &r->threads, i, &r->thread_room, sizeof(t)))
 			return PM_REC_BAD;
 		pm_fingerprints_put(&r->thread_index, at, (uint32_t)h, i);
 		r->threads[r->n_threads++] = t;
@@ -640,7 +615,7 @@ static struct pm_rec_cell *find_cell(
 		at++;
 	if (i == PM_NONE) {
 		i = (uint32_t)r->n_cells;
-		if (!has_room(r, &r->cells, i, &r->cell_room, sizeof(*r->cells)))
+		if (!pm_rec_has_room(r, &r->cells, i, &r->cell_room, sizeof(*r->cells)))
 			return NULL;
 		r->cells[r->n_cells++] = (struct pm_rec_cell){
 			.context = context, .thread = thread, .quantity = quantity};
@@ -847,7 +822,7 @@ void pm_rec_add_cell(
 
 void pm_rec_fact(struct pm_recording *r, const char *key, struct pm_cell value)
 {
-	if (!has_room(r, &r->facts, r->n_facts, &r->fact_room, sizeof(*r->facts)))
+	if (!pm_rec_has_room(r, &r->facts, r->n_facts, &r->fact_room, sizeof(*r->facts)))
 		return;
 	if (value.kind == PM_CELL_TEXT)
 		value.text = pm_rec_copy(r, value.text);
@@ -905,7 +880,7 @@ void pm_rec_module_missing(struct pm_recording *r, struct pm_bytes module, struc
 		memcpy(paths, tried.p, tried.len);
 	row.build_id = (struct pm_bytes){(const uint8_t *)hex, 2 * build_id.len};
 	row.tried = paths;
-	if (!has_room(r, &r->missings, r->missing.n, &r->missing_room, sizeof(row)))
+	if (!pm_rec_has_room(r, &r->missings, r->missing.n, &r->missing_room, sizeof(row)))
 		return;
 	r->missings[r->missing.n++] = row;
 	r->missing.rows = r->missings;
@@ -914,7 +889,8 @@ void pm_rec_module_missing(struct pm_recording *r, struct pm_bytes module, struc
 void pm_rec_sheet(
 	struct pm_recording *r, const struct pm_sheet *sheet, const void *self, uint64_t rows)
 {
-	if (!has_room(r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
+	if (!pm_rec_has_room(
+		    r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
 		return;
 	struct pm_named_doc *doc = &r->documents[r->n_documents++];
 	*doc = pm_sheet_document(sheet, self, 0);
@@ -923,19 +899,20 @@ void pm_rec_sheet(
 
 void pm_rec_document(struct pm_recording *r, const struct pm_named_doc *document)
 {
-	if (has_room(r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
+	if (pm_rec_has_room(
+		    r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
 		r->documents[r->n_documents++] = *document;
 }
 
 void pm_rec_series(struct pm_recording *r, const struct pm_series *series)
 {
-	if (has_room(r, &r->series, r->n_series, &r->series_room, sizeof(*r->series)))
+	if (pm_rec_has_room(r, &r->series, r->n_series, &r->series_room, sizeof(*r->series)))
 		r->series[r->n_series++] = *series;
 }
 
 void pm_rec_collection(struct pm_recording *r, const struct pm_collection *collection)
 {
-	if (has_room(r, &r->collections, r->n_collections, &r->collection_room,
+	if (pm_rec_has_room(r, &r->collections, r->n_collections, &r->collection_room,
 		    sizeof(*r->collections)))
 		r->collections[r->n_collections++] = *collection;
 }

@@ -80,7 +80,7 @@ struct pm_recording {
 	struct pm_inflate *stream;
 	unsigned asked; /* calls of pm_rec_goes_on */
 
-	struct pm_arena arena;
+	struct pm_arena arena; /* of all that can be in it; sealing is a build in it */
 	struct pm_rec_quantity *quantities;
 	size_t n_quantities, quantity_room;
 	uint32_t primary; /* PM_NONE: by the rule */
@@ -150,12 +150,11 @@ struct pm_recording {
 	bool has_lines, has_files, has_modules, gpu_frames;
 };
 
-/* A sealed recording: what the format interface shows. */
+/* A sealed recording: what the format interface shows, in the recording's arena. */
 struct pm_rec_whole {
 	struct pm_tree *tree;
 	struct pm_metrics metrics;
 	struct pm_metric *metric_list;
-	uint32_t n_quantities;
 	/*
 	 * By metric, an array by context: int64_t, or double of real quantities and those with
 	 * decimals. NULL: none.
@@ -209,6 +208,9 @@ struct pm_rec_opened {
 int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened);
 void pm_rec_done(struct pm_recording *r);
 
+/* recording.c: whether item n of a list has room; fails the recording if not. */
+bool pm_rec_has_room(struct pm_recording *r, void *items, size_t n, size_t *room, size_t size);
+
 /* recording.c: adds the costs of samples that wait. */
 void pm_rec_finish(struct pm_recording *r);
 
@@ -217,7 +219,7 @@ void pm_rec_add_cell(
 	struct pm_recording *r, uint32_t thread, uint32_t context, const struct pm_rec_cell *cell);
 
 /* graph.c: finds circles, and what is known of contexts; before the recording is sealed. */
-int pm_rec_graph(struct pm_recording *r);
+void pm_rec_graph(struct pm_recording *r);
 
 /* graph.c: builds pm_parts.flat of a graph. */
 int pm_rec_graph_flat(void *opened, struct pm_error *err);
@@ -233,7 +235,7 @@ int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, st
  * traces.c: a trace is sealed once all of it was told; then it can be read. Contexts are mapped by
  * path_contexts.
  */
-int pm_rec_seal_traces(struct pm_recording *r);
+void pm_rec_seal_traces(struct pm_recording *r);
 int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, struct pm_amount *ret_amounts, size_t room);
 int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *ret_first_ns,

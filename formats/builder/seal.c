@@ -14,7 +14,6 @@
 #include "formats/builder/recording.h"
 #include "formats/common/quantity.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 14 };
@@ -34,11 +33,12 @@ static double number_of(const struct pm_rec_quantity *q, const struct pm_rec_cel
 
 /* ---- which quantities are integers, which leads ---- */
 
-static int settle_quantities(struct pm_recording *r, struct pm_rec_whole *w, double *wholes)
+/* Returns the sum of each. */
+static double *settle_quantities(
+	struct pm_arena *scratch, struct pm_recording *r, struct pm_rec_whole *w)
 {
-	unsigned __int128 *amounts = calloc(r->n_quantities + 1, sizeof(*amounts));
-	if (!amounts)
-		return -ENOMEM;
+	unsigned __int128 *amounts = pm_arena_array(scratch, r->n_quantities, sizeof(*amounts));
+	double *wholes = pm_arena_array(scratch, r->n_quantities, sizeof(*wholes));
 	for (size_t i = 0; i < r->n_cells; i++) {
 		const struct pm_rec_cell *c = &r->cells[i];
 		uint32_t quantity = c->quantity & ~PM_REC_THROUGH;
@@ -58,8 +58,7 @@ static int settle_quantities(struct pm_recording *r, struct pm_rec_whole *w, dou
 		for (unsigned k = 0; k < PM_REC_N; k++)
 			w->real[i * PM_REC_N + k] = real;
 	}
-	free(amounts);
-	return 0;
+	return wholes;
 }
 
 /* Metrics in the order of quantities: inclusive, own, and own with what is nested in it. */
@@ -99,10 +98,10 @@ static bool is_apart(const struct pm_recording *r, uint32_t context)
 }
 
 /* By path: what siblings are ordered by, the amount of inclusive cost. */
-static double *weigh(const struct pm_recording *r, uint32_t leading)
+static double *weigh(struct pm_arena *scratch, const struct pm_recording *r, uint32_t leading)
 {
-	double *weight = calloc((size_t)r->paths.n + 1, sizeof(*weight));
-	if (!weight || leading == PM_NONE)
+	double *weight = pm_arena_array(scratch, r->paths.n, sizeof(*weight));
+	if (leading == PM_NONE)
 		return weight;
 	for (size_t i = 0; i < r->n_cells; i++)
 		if ((r->cells[i].quantity & ~PM_REC_THROUGH) == leading)
@@ -118,43 +117,38 @@ static double *weigh(const struct pm_recording *r, uint32_t leading)
 }
 
 /* Cells refer to contexts of the tree from then on. */
-static int freeze_tree(
-	struct pm_recording *r, struct pm_rec_whole *w, uint32_t leading, struct pm_error *err)
+static void freeze_tree(struct pm_arena *scratch, struct pm_recording *r, struct pm_rec_whole *w,
+	uint32_t leading, struct pm_error *err)
 {
-	uint32_t *index = NULL;
-	double *weight = weigh(r, leading);
-	int e = weight ? 0 : -ENOMEM;
-	for (uint32_t i = 0; e == 0 && i < r->paths.n; i++)
-		if ((i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) ||
-			pm_tree_add(r->tree, r->paths.items[i].parent, r->paths.items[i].key, 0) ==
-				PM_NONE)
-			e = -ENOMEM;
+	struct pm_tree_builder *tree = r->tree;
+	const double *weight = weigh(scratch, r, leading);
+	for (uint32_t i = 0; i < r->paths.n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(scratch);
+		if (pm_tree_add(tree, r->paths.items[i].parent, r->paths.items[i].key, 0) ==
+			PM_NONE)
+			pm_build_fail(scratch, PM_NO_MEMORY);
+	}
 	pm_paths_done(&r->paths);
-	free(r->depths);
+	pm_arena_free(&r->arena, r->depths);
 	r->depths = NULL;
-	if (e == 0) {
-		e = pm_tree_freeze(r->tree, weight, &w->tree, &index, err);
-		r->tree = NULL;
-	}
-	for (size_t i = 0; e == 0 && i < r->n_cells; i++)
+	r->tree = NULL;
+	pm_build_check(scratch, pm_tree_freeze(tree, weight, &w->tree, &r->path_contexts, err));
+	const uint32_t *index = r->path_contexts;
+	for (size_t i = 0; i < r->n_cells; i++)
 		r->cells[i].context = index[r->cells[i].context];
-	if (e == 0 && r->known_of) {
-		uint8_t *known = malloc((size_t)w->tree->n_contexts + 1);
-		for (uint32_t i = 0; known && i < w->tree->n_contexts; i++)
+	if (r->known_of) {
+		uint8_t *known = pm_arena_zeroed(&r->arena, w->tree->n_contexts, 1);
+		for (uint32_t i = 0; i < w->tree->n_contexts; i++)
 			known[index[i]] = r->known_of[i];
-		free(r->known_of);
+		pm_arena_free(&r->arena, r->known_of);
 		r->known_of = known;
-		e = known ? 0 : -ENOMEM;
 	}
-	if (e == 0)
-		w->tree->ordered_by = leading;
-	if (e == 0 && r->n_traces > 0) {
-		r->path_contexts = index;
-		index = NULL;
+	w->tree->ordered_by = leading;
+	if (r->n_traces == 0) {
+		free(r->path_contexts);
+		r->path_contexts = NULL;
 	}
-	free(weight);
-	free(index);
-	return e;
 }
 
 /* ---- sums of the run ---- */
@@ -183,12 +177,13 @@ static bool is_scaled(const struct pm_rec_quantity *q, const struct pm_rec_whole
 	return w->real[i * PM_REC_N] && !q->real && q->decimals > 0;
 }
 
-static int sum_scaled(const struct pm_recording *r, struct pm_rec_whole *w, uint32_t quantity)
+static void sum_scaled(struct pm_arena *scratch, const struct pm_recording *r,
+	struct pm_rec_whole *w, uint32_t quantity)
 {
 	const struct pm_tree *tree = w->tree;
 	long double scale = power(r->quantities[quantity].decimals);
-	__int128 *sum = malloc(((size_t)tree->n_contexts + 1) * sizeof(*sum));
-	for (unsigned k = 0; sum && k < PM_REC_N; k++) {
+	__int128 *sum = pm_arena_zeroed(scratch, tree->n_contexts, sizeof(*sum));
+	for (unsigned k = 0; k < PM_REC_N; k++) {
 		union pm_rec_number *to = w->sums[quantity * PM_REC_N + k];
 		memset(sum, 0, (size_t)tree->n_contexts * sizeof(*sum));
 		for (size_t i = 0; i < r->n_cells; i++)
@@ -204,18 +199,20 @@ static int sum_scaled(const struct pm_recording *r, struct pm_rec_whole *w, uint
 			to[i].f = (double)((long double)sum[i] / scale);
 		}
 	}
-	free(sum);
-	return sum ? 0 : -ENOMEM;
+	pm_arena_free(scratch, sum);
 }
 
-static int sum_quantity(const struct pm_recording *r, struct pm_rec_whole *w, uint32_t quantity)
+static void sum_quantity(struct pm_arena *scratch, const struct pm_recording *r,
+	struct pm_rec_whole *w, uint32_t quantity)
 {
 	const struct pm_rec_quantity *q = &r->quantities[quantity];
 	const struct pm_tree *tree = w->tree;
 	union pm_rec_number **to = &w->sums[quantity * PM_REC_N];
 	bool real = w->real[quantity * PM_REC_N];
-	if (is_scaled(q, w, quantity))
-		return sum_scaled(r, w, quantity);
+	if (is_scaled(q, w, quantity)) {
+		sum_scaled(scratch, r, w, quantity);
+		return;
+	}
 	for (size_t i = 0; i < r->n_cells; i++)
 		if (r->cells[i].quantity == quantity)
 			add_to(&to[PM_REC_EXCL][r->cells[i].context], real,
@@ -228,8 +225,8 @@ static int sum_quantity(const struct pm_recording *r, struct pm_rec_whole *w, ui
 			add_to(&to[PM_REC_INCL][r->cells[i].context], real,
 				cell_number(q, &r->cells[i], real));
 	for (uint32_t i = tree->n_contexts; i-- > 0;) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(scratch);
 		uint32_t parent = tree->parent[i];
 		if (parent == PM_NONE)
 			continue;
@@ -238,28 +235,23 @@ static int sum_quantity(const struct pm_recording *r, struct pm_rec_whole *w, ui
 		if (to[PM_REC_FLAT] && pm_tree_frame(tree, i)->nested)
 			add_to(&to[PM_REC_FLAT][parent], real, to[PM_REC_FLAT][i]);
 	}
-	return 0;
 }
 
-static int sum_run(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error *err)
+static void sum_run(struct pm_arena *scratch, struct pm_recording *r, struct pm_rec_whole *w,
+	struct pm_error *err)
 {
 	size_t n = w->tree->n_contexts, numbers = n * w->metrics.n;
 	size_t most = PM_LIMIT_SUMS + PM_LIMIT_SUMS_EACH * (r->n_cells + n);
 	if (numbers > most)
-		return pm_error_set(err, -ENOMEM, pm_rec_file(r), PM_NO_OFFSET,
-			"costs of %zu contexts in %zu quantities, for %zu values, are more than "
-			"%zu numbers",
-			n, r->n_quantities, r->n_cells, most);
-	for (uint32_t i = 0; i < w->metrics.n; i++) {
-		uint32_t id = w->metric_list[i].id;
-		w->sums[id] = calloc(n + 1, sizeof(**w->sums));
-		if (!w->sums[id])
-			return -ENOMEM;
-	}
+		pm_build_check(scratch,
+			pm_error_set(err, -ENOMEM, pm_rec_file(r), PM_NO_OFFSET,
+				"costs of %zu contexts in %zu quantities, for %zu values, are more "
+				"than %zu numbers",
+				n, r->n_quantities, r->n_cells, most));
+	for (uint32_t i = 0; i < w->metrics.n; i++)
+		w->sums[w->metric_list[i].id] = pm_arena_array(&r->arena, n, sizeof(**w->sums));
 	for (uint32_t i = 0; i < r->n_quantities; i++)
-		if (sum_quantity(r, w, i) < 0)
-			return -ENOMEM;
-	return 0;
+		sum_quantity(scratch, r, w, i);
 }
 
 /* ---- threads ---- */
@@ -268,38 +260,34 @@ static int sum_run(struct pm_recording *r, struct pm_rec_whole *w, struct pm_err
  * Text ids get the smallest positive numbers that no number of that key has, in the order in which
  * they came.
  */
-static int number_texts(struct pm_recording *r)
+static void number_texts(struct pm_arena *scratch, struct pm_recording *r)
 {
-	struct pm_map taken = {.n = 0}, given = {.n = 0};
+	struct pm_map taken = {.arena = scratch}, given = {.arena = scratch};
 	uint64_t next[sizeof(r->keys) / sizeof(r->keys[0])] = {0};
-	bool fresh, ok = true;
+	bool fresh;
 	for (size_t i = 0; i < r->n_threads; i++)
-		for (unsigned k = 0; k < r->threads[i].n && ok; k++) {
+		for (unsigned k = 0; k < r->threads[i].n; k++) {
 			const struct pm_rec_thread_of *t = &r->threads[i];
 			if (!t->is_text[k] && t->value[k] < PM_LIMIT_ITEMS)
-				ok = pm_map_put(
+				pm_map_put(
 					&taken, (uint64_t)t->key[k] << 32 | t->value[k], 1, &fresh);
 		}
 	for (size_t i = 0; i < r->n_threads; i++)
-		for (unsigned k = 0; k < r->threads[i].n && ok; k++) {
+		for (unsigned k = 0; k < r->threads[i].n; k++) {
 			struct pm_rec_thread_of *t = &r->threads[i];
 			uint64_t *at = &next[t->key[k]];
 			if (!t->is_text[k])
 				continue;
 			uint32_t *number = pm_map_put(
 				&given, (uint64_t)t->key[k] << 32 | t->value[k], 0, &fresh);
-			if (number && *number == 0) {
+			if (*number == 0) {
 				do
 					++*at;
 				while (pm_map_find(&taken, (uint64_t)t->key[k] << 32 | *at));
 				*number = (uint32_t)*at;
 			}
-			ok = number;
-			t->value[k] = number ? *number : 0;
+			t->value[k] = *number;
 		}
-	pm_map_done(&taken);
-	pm_map_done(&given);
-	return ok ? 0 : -ENOMEM;
 }
 
 /* A text id is the name of a thread that has no other, or of its process. */
@@ -309,29 +297,24 @@ static void name_threads(struct pm_recording *r)
 		struct pm_rec_thread_of *t = &r->threads[i];
 		for (unsigned k = 0; k < t->n; k++) {
 			uint32_t *name = k + 1 == t->n ? &t->name : &t->process;
-			if (t->is_text[k] && *name == 0) {
-				uint32_t known = pm_tree_text(
+			if (t->is_text[k] && *name == 0) /* if there is no memory, freezing fails */
+				*name = pm_tree_text(
 					r->tree, r->thread_texts.items[t->value[k]], true);
-				*name = known == PM_NONE ? 0 : known;
-			}
 		}
 	}
 }
 
-static int list_threads(struct pm_recording *r, struct pm_rec_whole *w)
+static void list_threads(struct pm_arena *scratch, struct pm_recording *r, struct pm_rec_whole *w)
 {
 	size_t n = r->has_no_thread ? 0 : r->n_threads;
-	struct pm_thread *threads = pm_arena_array(&r->arena, n + 1, sizeof(*threads));
-	const char **keys = pm_arena_array(&r->arena, r->n_keys + 1, sizeof(*keys));
-	if (!threads || !keys || number_texts(r) < 0)
-		return -ENOMEM;
+	struct pm_thread *threads = pm_arena_array(&r->arena, n, sizeof(*threads));
+	const char **keys = pm_arena_array(&r->arena, r->n_keys, sizeof(*keys));
+	number_texts(scratch, r);
 	for (unsigned i = 0; i < r->n_keys; i++)
 		keys[i] = r->keys[i];
 	for (size_t i = 0; i < n; i++) {
 		const struct pm_rec_thread_of *t = &r->threads[i];
-		struct pm_identity *ids = pm_arena_array(&r->arena, t->n + 1u, sizeof(*ids));
-		if (!ids)
-			return -ENOMEM;
+		struct pm_identity *ids = pm_arena_array(&r->arena, t->n, sizeof(*ids));
 		for (unsigned k = 0; k < t->n; k++)
 			ids[k] = (struct pm_identity){t->key[k], t->value[k]};
 		threads[i] = (struct pm_thread){.id = (uint32_t)i,
@@ -353,13 +336,13 @@ static int list_threads(struct pm_recording *r, struct pm_rec_whole *w)
 	w->threads.threads = threads;
 	w->threads.n_keys = r->n_keys;
 	w->threads.keys = keys;
-	return 0;
 }
 
 /* ---- costs by thread ---- */
 
 /* The contexts of one thread: those with own costs, and all above them. */
 struct climb {
+	struct pm_arena *a;
 	const struct pm_rec_opened *o;
 	const struct pm_recording *r;
 	const struct pm_tree *tree;
@@ -377,7 +360,7 @@ static int ascending(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int find_contexts(struct climb *c, const struct pm_rec_cell *cells, size_t n)
+static void find_contexts(struct climb *c, const struct pm_rec_cell *cells, size_t n)
 {
 	c->n = 0;
 	for (size_t i = 0; i < n; i++)
@@ -386,15 +369,13 @@ static int find_contexts(struct climb *c, const struct pm_rec_cell *cells, size_
 			c->place[at] = 1;
 			c->list[c->n++] = at;
 		}
-	if (pm_sort(c->list, c->n, sizeof(*c->list), ascending) < 0)
-		return -ENOMEM;
+	pm_build_check(c->a, pm_sort(c->list, c->n, sizeof(*c->list), ascending));
 	for (uint32_t i = 0; i < c->n; i++)
 		c->place[c->list[i]] = i + 1;
-	return 0;
 }
 
 /* The costs of one quantity: `n` cells of one thread. */
-static int climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size_t n)
+static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size_t n)
 {
 	uint32_t quantity = cells[0].quantity & ~PM_REC_THROUGH, thread = cells[0].thread;
 	const struct pm_rec_quantity *q = &c->r->quantities[quantity];
@@ -410,8 +391,8 @@ static int climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size
 				add_to(&at[k], real, v);
 	}
 	for (uint32_t i = c->n; i-- > 0;) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(c->a);
 		uint32_t context = c->list[i], parent = c->tree->parent[context];
 		union pm_rec_number *at = &c->sums[(size_t)i * PM_REC_N];
 		for (uint32_t k = 0; k < PM_REC_N; k++) {
@@ -433,7 +414,6 @@ static int climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size
 		if (pm_tree_frame(c->tree, context)->nested)
 			add_to(&up[PM_REC_FLAT], real, at[PM_REC_FLAT]);
 	}
-	return 0;
 }
 
 static int by_thread_and_quantity(const void *a, const void *b)
@@ -446,123 +426,116 @@ static int by_thread_and_quantity(const void *a, const void *b)
 	return (a_quantity > b_quantity) - (a_quantity < b_quantity);
 }
 
-static int climb_threads(struct climb *c)
+static void climb_threads(struct climb *c)
 {
 	const struct pm_rec_cell *cells = c->r->cells;
 	size_t n = c->r->n_cells;
 	for (size_t first = 0, end; first < n; first = end) {
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
+		pm_build_proceed(c->a);
 		for (end = first; end < n && cells[end].thread == cells[first].thread;)
 			end++;
-		if (find_contexts(c, cells + first, end - first) < 0)
-			return -ENOMEM;
+		find_contexts(c, cells + first, end - first);
 		for (size_t from = first, to; from < end; from = to) {
 			for (to = from; to < end &&
 				(cells[to].quantity | PM_REC_THROUGH) ==
 					(cells[from].quantity | PM_REC_THROUGH);)
 				to++;
-			if (climb_quantity(c, cells + from, to - from) < 0)
-				return -ENOMEM;
+			climb_quantity(c, cells + from, to - from);
 		}
 		for (uint32_t i = 0; i < c->n; i++)
 			c->place[c->list[i]] = 0;
 	}
-	return 0;
 }
 
-static int thread_costs_fill(void *owner, void *part, struct pm_error *err)
+static void costs_done(void *costs)
+{
+	pm_costs_done(costs);
+}
+
+static void build_thread_costs(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct pm_rec_opened *o = owner;
 	struct pm_rec_whole *w = &o->whole;
-	struct climb c = {.o = o, .r = &o->recording, .tree = w->tree, .costs = part};
-	size_t n = w->tree->n_contexts;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	uint32_t n = w->tree->n_contexts;
+	struct climb c = {.a = scratch,
+		.o = o,
+		.r = &o->recording,
+		.tree = w->tree,
+		.costs = part,
+		.place = pm_arena_array(scratch, n, sizeof(*c.place)),
+		.list = pm_arena_realloc(scratch, NULL, n * sizeof(*c.list)),
+		.sums = pm_arena_realloc(scratch, NULL, (size_t)n * PM_REC_N * sizeof(*c.sums)),
+		.expects = true};
 	(void)err;
-	c.place = calloc(n + 1, sizeof(*c.place));
-	c.list = malloc((n + 1) * sizeof(*c.list));
-	c.sums = malloc((n + 1) * PM_REC_N * sizeof(*c.sums));
-	c.expects = true;
-	int r = c.place && c.list && c.sums ? 0 : -ENOMEM;
-	if (r == 0)
-		r = pm_sort(o->recording.cells, o->recording.n_cells, sizeof(struct pm_rec_cell),
-			by_thread_and_quantity);
-	if (r == 0)
-		r = pm_costs_init(c.costs, w->threads.n, (uint32_t)n);
-	if (r == 0)
-		r = climb_threads(&c);
+	pm_arena_owns(a, costs_done, part);
+	pm_build_check(a,
+		pm_sort(o->recording.cells, o->recording.n_cells, sizeof(struct pm_rec_cell),
+			by_thread_and_quantity));
+	pm_build_check(a, pm_costs_init(c.costs, w->threads.n, n));
+	climb_threads(&c);
 	c.expects = false;
-	if (r == 0)
-		r = pm_costs_place(c.costs);
-	if (r == 0)
-		r = climb_threads(&c);
-	if (r == 0)
-		r = pm_costs_freeze(c.costs);
-	free(c.place);
-	free(c.list);
-	free(c.sums);
-	return r;
-}
-
-static void thread_costs_done(void *part)
-{
-	pm_costs_done(part);
+	pm_build_check(a, pm_costs_place(c.costs));
+	climb_threads(&c);
+	pm_build_check(a, pm_costs_freeze(c.costs));
+	pm_arena_done(scratch);
 }
 
 int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct pm_costs), thread_costs_fill,
-		thread_costs_done, .what = "the costs of threads"};
+	static const struct pm_part_type type = {.size = sizeof(struct pm_costs),
+		.build = build_thread_costs,
+		.what = "the costs of threads"};
 	return pm_part_get(&o->thread_costs, &type, o, ret, err);
 }
 
 /* ---- the whole ---- */
 
-int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error *err)
+struct sealing {
+	struct pm_recording *r;
+	struct pm_rec_whole *w;
+	struct pm_error *err;
+};
+
+static void seal(void *context)
 {
-	size_t n = r->n_quantities * PM_REC_N + 1;
-	double *wholes = calloc(r->n_quantities + 1, sizeof(*wholes));
-	w->n_quantities = (uint32_t)r->n_quantities;
-	w->metric_list = calloc(n, sizeof(*w->metric_list));
-	w->sums = calloc(n, sizeof(*w->sums));
-	w->real = calloc(n, sizeof(*w->real));
-	int e = wholes && w->metric_list && w->sums && w->real ? 0 : -ENOMEM;
-	if (e == 0 && r->has_edges)
-		e = pm_rec_graph(r);
-	if (e == 0)
-		e = settle_quantities(r, w, wholes);
-	if (e == 0) {
-		list_metrics(r, w);
-		name_threads(r);
-		e = freeze_tree(r, w,
-			w->metrics.leads ? w->metrics.leads - 1
-					 : pm_quantity_leading(&w->metrics, wholes),
-			err);
-	}
-	if (e == 0)
-		e = sum_run(r, w, err);
-	if (e == 0)
-		e = pm_rec_seal_traces(r);
-	if (e == 0)
-		e = list_threads(r, w);
-	if (e == 0)
-		w->damages = pm_damage_rows(&r->damage);
-	free(wholes);
+	const struct sealing *s = context;
+	struct pm_recording *r = s->r;
+	struct pm_rec_whole *w = s->w;
+	struct pm_arena *a = &r->arena, *scratch = pm_arena_scratch(a);
+	size_t n = r->n_quantities * PM_REC_N;
+	w->metric_list = pm_arena_array(a, n, sizeof(*w->metric_list));
+	w->sums = pm_arena_array(a, n, sizeof(*w->sums));
+	w->real = pm_arena_array(a, n, sizeof(*w->real));
+	if (r->has_edges)
+		pm_rec_graph(r);
+	const double *wholes = settle_quantities(scratch, r, w);
+	list_metrics(r, w);
+	name_threads(r);
+	freeze_tree(scratch, r, w,
+		w->metrics.leads ? w->metrics.leads - 1 : pm_quantity_leading(&w->metrics, wholes),
+		s->err);
+	sum_run(scratch, r, w, s->err);
+	pm_rec_seal_traces(r);
+	list_threads(scratch, r, w);
+	w->damages = pm_damage_rows(&r->damage);
 	pm_fingerprints_done(&r->cell_index);
 	if (w->threads.n == 0) {
-		free(r->cells);
+		pm_arena_free(a, r->cells);
 		r->cells = NULL;
 		r->n_cells = 0;
 	}
-	return e;
+	pm_arena_done(scratch);
+}
+
+int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error *err)
+{
+	struct sealing s = {r, w, err};
+	return pm_build(&r->arena, seal, &s);
 }
 
 void pm_rec_whole_done(struct pm_rec_whole *w)
 {
-	for (uint32_t i = 0; w->sums && i < w->n_quantities * PM_REC_N; i++)
-		free(w->sums[i]);
-	free(w->sums);
-	free(w->real);
-	free(w->metric_list);
 	pm_tree_free(w->tree);
 	*w = (struct pm_rec_whole){.tree = NULL};
 }

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/builder/recording.h"
 #include "formats/common/list.h"
@@ -86,7 +85,8 @@ static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
 	struct pm_bytes block =
 		pm_arena_copy(&r->arena, (struct pm_bytes){bytes, (size_t)(at - bytes)});
 	if (!block.p ||
-		pm_list_room(&t->blocks, t->n_blocks, &t->block_room, sizeof(*t->blocks)) < 0)
+		pm_list_room_in(
+			&r->arena, &t->blocks, t->n_blocks, &t->block_room, sizeof(*t->blocks)) < 0)
 		return -ENOMEM;
 	t->blocks[t->n_blocks++] = block.p;
 	t->n_waiting = 0;
@@ -133,10 +133,9 @@ static struct pm_rec_trace *trace_of(struct pm_recording *r, uint32_t thread)
 	if (r->failed || thread >= r->n_threads)
 		return NULL;
 	while (r->n_traces <= thread) {
-		if (pm_list_room(&r->traces, r->n_traces, &r->trace_room, sizeof(*r->traces)) < 0) {
-			pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
+		if (!pm_rec_has_room(
+			    r, &r->traces, r->n_traces, &r->trace_room, sizeof(*r->traces)))
 			return NULL;
-		}
 		r->traces[r->n_traces++] = (struct pm_rec_trace){.blocks = NULL};
 	}
 	return &r->traces[thread];
@@ -151,9 +150,7 @@ static void add(struct pm_recording *r, uint32_t thread, const struct pm_rec_eve
 	uint64_t end = e->time_ns + ns < e->time_ns ? UINT64_MAX - 1 : e->time_ns + ns;
 	if (t->n_waiting == BLOCK_EVENTS && make_block(r, t) < 0)
 		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
-	else if (pm_list_room(&t->waiting, t->n_waiting, &t->waiting_room, sizeof(*t->waiting)) < 0)
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
-	if (r->failed)
+	if (!pm_rec_has_room(r, &t->waiting, t->n_waiting, &t->waiting_room, sizeof(*t->waiting)))
 		return;
 	t->waiting[t->n_waiting++] = *e;
 	t->unsorted |= t->n > 0 && e->time_ns < t->last_ns;
@@ -176,10 +173,7 @@ uint32_t pm_rec_event(
 	struct pm_recording *r, struct pm_bytes name, uint32_t weights, uint32_t samples)
 {
 	struct pm_bytes copy = pm_rec_copy(r, name);
-	if (!r->failed &&
-		pm_list_room(&r->events, r->n_events, &r->event_room, sizeof(*r->events)) < 0)
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for an event");
-	if (r->failed)
+	if (!pm_rec_has_room(r, &r->events, r->n_events, &r->event_room, sizeof(*r->events)))
 		return PM_REC_BAD;
 	/* The group of a quantity's metrics is its number. */
 	r->events[r->n_events] = (struct pm_event){copy, weights, samples, 0, false};
@@ -217,9 +211,7 @@ void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_
 
 static void add_amount(struct pm_recording *r, struct pm_rec_amount_of amount)
 {
-	if (pm_list_room(&r->amounts, r->n_amounts, &r->amount_room, sizeof(amount)) < 0)
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for numbers of calls");
-	else
+	if (pm_rec_has_room(r, &r->amounts, r->n_amounts, &r->amount_room, sizeof(amount)))
 		r->amounts[r->n_amounts++] = amount;
 }
 
@@ -262,40 +254,36 @@ static int by_time(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static int sort_trace(struct pm_recording *r, struct pm_rec_trace *t)
+static void sort_trace(struct pm_recording *r, struct pm_rec_trace *t)
 {
-	struct pm_rec_event *all = malloc((size_t)t->n * sizeof(*all));
 	size_t n = t->n;
-	int e = all ? 0 : -ENOMEM;
-	for (size_t i = 0; e == 0 && i < n;) {
+	struct pm_rec_event *all = pm_arena_realloc(&r->arena, NULL, n * sizeof(*all));
+	for (size_t i = 0; i < n;) {
 		struct decoder d = decoder_at(r, t, i / BLOCK_EVENTS);
 		do
 			all[i++] = decode(&d);
 		while (i < n && i % BLOCK_EVENTS != 0);
 	}
-	if (e == 0)
-		e = pm_sort(all, n, sizeof(*all), by_time);
+	pm_build_check(&r->arena, pm_sort(all, n, sizeof(*all), by_time));
 	t->n_blocks = 0;
-	for (size_t i = 0; e == 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		t->waiting[t->n_waiting++] = all[i];
 		if (t->n_waiting == BLOCK_EVENTS || i + 1 == n)
-			e = make_block(r, t);
+			make_block(r, t);
 	}
-	if (e == 0)
-		t->last_ns = all[n - 1].time_ns;
-	free(all);
-	return e;
+	t->last_ns = all[n - 1].time_ns;
+	pm_arena_free(&r->arena, all);
 }
 
-int pm_rec_seal_traces(struct pm_recording *r)
+void pm_rec_seal_traces(struct pm_recording *r)
 {
-	int e = 0;
-	for (size_t i = 0; e == 0 && i < r->n_traces; i++) {
+	for (size_t i = 0; i < r->n_traces; i++) {
 		struct pm_rec_trace *t = &r->traces[i];
-		e = pm_work_cancelled() ? PM_CANCELLED : make_block(r, t);
-		if (e == 0 && t->unsorted)
-			e = sort_trace(r, t);
-		free(t->waiting);
+		pm_build_proceed(&r->arena);
+		make_block(r, t);
+		if (t->unsorted)
+			sort_trace(r, t);
+		pm_arena_free(&r->arena, t->waiting);
 		t->waiting = NULL;
 	}
 	for (size_t i = 0; i < r->n_events; i++) {
@@ -305,7 +293,6 @@ int pm_rec_seal_traces(struct pm_recording *r)
 		r->events[i].decimals = r->quantities[of].decimals;
 		r->events[i].no_zeros = r->quantities[of].no_zeros;
 	}
-	return e;
 }
 
 /* ---- reading ---- */
@@ -424,32 +411,27 @@ static int add_calls(void *context, struct pm_durations *ret)
 	return e;
 }
 
-static int call_times_fill(void *owner, void *part, struct pm_error *err)
+static void build_call_times(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct pm_rec_opened *o = owner;
 	uint32_t n = o->whole.tree->n_functions;
 	struct pm_call_times **ret = part;
 	struct pm_durations durations = {.n = 0};
 	(void)err;
-	*ret = calloc((size_t)n + 1, sizeof(**ret));
-	int e = *ret ? add_calls(o, &durations) : -ENOMEM;
+	*ret = pm_arena_array(a, n, sizeof(**ret));
+	int e = add_calls(o, &durations);
 	if (e == 0)
 		e = pm_percentiles(&durations, *ret, n, add_calls, o);
 	pm_durations_done(&durations);
+	pm_build_check(a, e);
 	o->parts.call_times.it = *ret;
-	return e;
-}
-
-static void call_times_done(void *part)
-{
-	struct pm_call_times **times = part;
-	free(*times);
 }
 
 int pm_rec_call_times(void *opened, struct pm_error *err)
 {
-	static const struct pm_part_type type = {sizeof(struct pm_call_times *), call_times_fill,
-		call_times_done, .what = "how long calls took"};
+	static const struct pm_part_type type = {.size = sizeof(struct pm_call_times *),
+		.build = build_call_times,
+		.what = "how long calls took"};
 	struct pm_rec_opened *o = opened;
 	return pm_part_build(&o->call_times, &type, o, err);
 }
