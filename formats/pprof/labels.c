@@ -39,11 +39,10 @@ static bool is_label(const struct pprof_label *a, const struct pprof_label *b)
 		a->number == b->number;
 }
 
-/* The row of a label, which is added if it is new; NULL without memory. */
+/* The row of a label, which is added if it is new. */
 static struct pprof_tag *tag_of(struct pprof *p, const struct pprof_label *l)
 {
-	if (pm_fingerprints_room(&p->tag_index) < 0)
-		return NULL;
+	pm_build_check(&p->arena, pm_fingerprints_room(&p->tag_index));
 	uint64_t h = pm_hash_u64(p->tag_index.salt ^ ((uint64_t)l->key << 32 | l->text));
 	uint32_t hash = (uint32_t)pm_hash_u64(h ^ (uint64_t)l->number ^ (uint64_t)l->unit << 32);
 	size_t at = pm_fingerprints_first(&p->tag_index, hash);
@@ -53,35 +52,31 @@ static struct pprof_tag *tag_of(struct pprof *p, const struct pprof_label *l)
 		at++;
 	if (i != PPROF_NONE)
 		return &p->tags[i];
-	if (pm_list_room(&p->tags, p->n_tags, &p->tags_room, sizeof(*p->tags)) < 0)
-		return NULL;
+	pm_list_grow(&p->arena, &p->tags, p->n_tags, &p->tags_room, sizeof(*p->tags));
 	struct pprof_tag *tag = &p->tags[p->n_tags];
 	*tag = (struct pprof_tag){.label = *l, .sums = p->n_sums};
 	for (size_t k = 0; k < p->n_types; k++) {
-		if (pm_list_room(&p->sums, p->n_sums, &p->sums_room, sizeof(*p->sums)) < 0)
-			return NULL;
+		pm_list_grow(&p->arena, &p->sums, p->n_sums, &p->sums_room, sizeof(*p->sums));
 		p->sums[p->n_sums++] = 0;
 	}
 	pm_fingerprints_put(&p->tag_index, at, hash, (uint32_t)p->n_tags++);
 	return tag;
 }
 
-int pprof_tags_add(
+void pprof_tags_add(
 	struct pprof *p, const struct pprof_label *labels, size_t n, const uint64_t *values)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool again = false;
 		for (size_t k = 0; k < i && !again; k++)
 			again = labels[k].key == labels[i].key;
-		struct pprof_tag *tag = again ? NULL : tag_of(p, &labels[i]);
-		if (!again && !tag)
-			return -ENOMEM;
-		for (size_t k = 0; tag && k < p->n_types; k++)
+		if (again)
+			continue;
+		struct pprof_tag *tag = tag_of(p, &labels[i]);
+		for (size_t k = 0; k < p->n_types; k++)
 			p->sums[tag->sums + k] += (int64_t)values[k];
-		if (tag)
-			tag->records++;
+		tag->records++;
 	}
-	return 0;
 }
 
 /* ---- the table ---- */
@@ -121,15 +116,6 @@ static int next_row(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 
 static const struct pm_table_type table_type = {.next = next_row, .dense = true};
 
-static struct pm_bytes arena_text(struct pprof *p, struct pm_text *t)
-{
-	pm_text_char(t, '\0');
-	struct pm_bytes copy =
-		t->failed ? (struct pm_bytes){NULL, 0} : pm_rec_copy(p->r, pm_text_view(t));
-	pm_text_done(t);
-	return copy;
-}
-
 struct pm_cell pprof_cost(__int128 sum, int64_t factor)
 {
 	__int128 product;
@@ -140,46 +126,38 @@ struct pm_cell pprof_cost(__int128 sum, int64_t factor)
 }
 
 /* Names as columns have them elsewhere (docs/namespace.md, section 1), by type. */
-static bool name_types(struct pprof *p, const char **names)
+static void name_types(struct pprof *p, const char **names)
 {
-	struct pm_text t = {.p = NULL};
-	struct pm_strtab taken = {.arena = &p->arena};
-	bool good = true;
-	for (uint32_t i = 0; i < p->n_types && good; i++) {
+	struct pm_text t = {.arena = &p->arena};
+	struct pm_strtab taken = pm_strtab_in(&p->arena);
+	for (uint32_t i = 0; i < p->n_types; i++) {
 		struct pm_metric m = {.name = pprof_text(p, pprof_string(p, p->types[i].name)),
 			.unit = pm_rec_unit(p->r, p->types[i].metric)};
 		struct pm_bytes slug = pm_metric_slug(&t, &m);
 		size_t len = slug.len;
 		uint32_t known = taken.n;
-		for (unsigned number = 2; good && taken.n == known; number++) {
-			good = pm_strtab_add(&taken, slug) != PPROF_NONE && !t.failed;
-			if (!good || taken.n > known)
-				break;
+		pm_strtab_add(&taken, slug);
+		for (unsigned number = 2; taken.n == known; number++) {
 			size_t start = t.len - slug.len;
 			t.len = start + len;
 			pm_text_printf(&t, "_%u", number);
 			slug = (struct pm_bytes){(const uint8_t *)t.p + start, t.len - start};
+			pm_strtab_add(&taken, slug);
 		}
-		char *name = good ? pm_rec_alloc(p->r, slug.len + 1) : NULL;
-		if (name)
-			memcpy(name, slug.p, slug.len);
+		char *name = pprof_alloc(p, slug.len + 1);
+		memcpy(name, slug.p, slug.len);
 		names[i] = name;
-		good = name;
 	}
-	pm_text_done(&t);
-	pm_strtab_done(&taken);
-	return good;
 }
 
-bool pprof_columns(
+void pprof_columns(
 	struct pprof *p, const char *const first[4], const char *types, struct pm_table *table)
 {
 	uint32_t n = (uint32_t)p->n_types + 4;
-	const char **columns = pm_rec_alloc(p->r, n * sizeof(*columns));
-	const char **names = pm_rec_alloc(p->r, n * sizeof(*names));
-	char *letters = pm_rec_alloc(p->r, n + 1);
-	if (!columns || !names || !letters || !name_types(p, names))
-		return false;
+	const char **columns = pprof_alloc(p, n * sizeof(*columns));
+	const char **names = pprof_alloc(p, n * sizeof(*names));
+	char *letters = pprof_alloc(p, n + 1);
+	name_types(p, names);
 	for (uint32_t i = 0; i < n; i++) {
 		columns[i] = i < 4 ? first[i] : names[pprof_column_type(p, i - 4)];
 		letters[i] = i < 4 ? types[i] : 'i';
@@ -187,7 +165,6 @@ bool pprof_columns(
 	table->columns = columns;
 	table->types = letters;
 	table->n_columns = n;
-	return true;
 }
 
 /* ---- labels/KEY/VALUE ---- */
@@ -223,7 +200,7 @@ static int item_profile(
 /* A path below labels/: what a name must not have is replaced, as in other directories. */
 static const char *key_path(struct pprof *p, struct pm_bytes key, uint32_t number)
 {
-	struct pm_text t = {.p = NULL};
+	struct pm_text t = {.arena = &p->arena};
 	pm_text_str(&t, "labels/");
 	if (key.len > 0 && (key.p[0] == '.' || key.p[0] == '-'))
 		pm_text_char(&t, '_');
@@ -239,31 +216,24 @@ static const char *key_path(struct pprof *p, struct pm_bytes key, uint32_t numbe
 		pm_text_str(&t, "(unknown)");
 	if (number > 1)
 		pm_text_printf(&t, "~%u", number);
-	return (const char *)arena_text(p, &t).p;
+	char *path = pprof_alloc(p, t.len + 1);
+	memcpy(path, t.p, t.len);
+	return path;
 }
 
-static int add_collections(struct pprof *p, struct shown *s)
+static void add_collections(struct pprof *p, struct shown *s)
 {
-	struct pm_strtab seen = {.arena = &p->arena};
-	int r = 0;
-	for (uint32_t first = 0, end; r == 0 && first < s->n; first = end) {
+	struct pm_strtab seen = pm_strtab_in(&p->arena);
+	for (uint32_t first = 0, end; first < s->n; first = end) {
 		for (end = first; end < s->n && s->rows[end].label.key == s->rows[first].label.key;)
 			end++;
-		struct keyed *k = pm_rec_alloc(p->r, sizeof(*k));
+		struct keyed *k = pprof_alloc(p, sizeof(*k));
 		const char *path = NULL;
-		for (uint32_t number = 1; k && number < 1000; number++) {
-			uint32_t known = seen.n, text = PPROF_NONE;
+		for (uint32_t number = 1; number < 1000; number++) {
+			uint32_t known = seen.n;
 			path = key_path(p, s->rows[first].key, number);
-			if (path)
-				text = pm_strtab_add(&seen, pm_bytes_of(path));
-			if (text == PPROF_NONE)
-				path = NULL;
-			if (!path || text == known)
+			if (pm_strtab_add(&seen, pm_bytes_of(path)) == known)
 				break;
-		}
-		if (!k || !path) {
-			r = -ENOMEM;
-			break;
 		}
 		*k = (struct keyed){s, first};
 		pm_rec_collection(p->r,
@@ -275,8 +245,6 @@ static int add_collections(struct pprof *p, struct shown *s)
 				.profile = item_profile,
 				.shape = PM_SHAPE_WINDOW});
 	}
-	pm_strtab_done(&seen);
-	return r;
 }
 
 /* ---- rows in their order: by key, most cost first ---- */
@@ -295,10 +263,10 @@ static int by_cost(const void *a, const void *b, void *context)
 		     : (x->label.number > y->label.number) - (x->label.number < y->label.number);
 }
 
-static bool fill_row(struct pprof *p, struct shown *s, uint32_t i, const struct pprof_tag *tag)
+static void fill_row(struct pprof *p, struct shown *s, uint32_t i, const struct pprof_tag *tag)
 {
 	struct row *row = &s->rows[i];
-	struct pm_text t = {.p = NULL};
+	struct pm_text t = {.arena = &p->arena};
 	const struct pprof_label *l = &tag->label;
 	*row = (struct row){.key = pm_rec_copy(p->r, pprof_text(p, l->key)),
 		.unit = pm_rec_copy(p->r, pprof_text(p, l->unit)),
@@ -308,11 +276,7 @@ static bool fill_row(struct pprof *p, struct shown *s, uint32_t i, const struct 
 		row->value = row->name = pm_rec_copy(p->r, pprof_text(p, l->text));
 	} else if (l->number != 0 || l->unit != 0) {
 		pm_text_i64(&t, l->number);
-		row->value = arena_text(p, &t);
-		if (!row->value.p)
-			return false;
-		row->value.len--; /* the NUL */
-		row->name = row->value;
+		row->value = row->name = pm_rec_copy(p->r, pm_text_view(&t));
 	}
 	for (uint32_t k = 0; k < p->n_types; k++) {
 		uint32_t type = pprof_column_type(p, k);
@@ -320,27 +284,25 @@ static bool fill_row(struct pprof *p, struct shown *s, uint32_t i, const struct 
 		s->cells[(size_t)i * p->n_types + k] =
 			pprof_cost(p->sums[tag->sums + type], factor);
 	}
-	return row->key.p && row->unit.p && (row->value.p || !l->text);
+	pm_text_done(&t);
 }
 
-int pprof_tags_show(struct pprof *p)
+void pprof_tags_show(struct pprof *p)
 {
 	static const char *const first[] = {"key", "value", "unit", "records"};
-	struct shown *s = pm_rec_alloc(p->r, sizeof(*s));
-	if (p->n_tags == 0 || p->own->filter.is_set)
-		return 0;
 	size_t n = p->n_tags;
-	if (!s || pm_sort_with(p->tags, n, sizeof(*p->tags), by_cost, p) < 0)
-		return -ENOMEM;
+	if (n == 0 || p->own->filter.is_set)
+		return;
+	struct shown *s = pprof_alloc(p, sizeof(*s));
+	pm_build_check(&p->arena, pm_sort_with(p->tags, n, sizeof(*p->tags), by_cost, p));
 	*s = (struct shown){.r = p->r, .n = (uint32_t)n, .n_types = (uint32_t)p->n_types};
-	s->rows = pm_rec_alloc(p->r, n * sizeof(*s->rows));
-	s->cells = pm_rec_alloc(p->r, n * p->n_types * sizeof(*s->cells));
+	s->rows = pprof_alloc(p, n * sizeof(*s->rows));
+	s->cells = pprof_alloc(p, n * p->n_types * sizeof(*s->cells));
 	struct pm_table table = {.type = &table_type, .self = s, .end = n};
-	bool good = s->rows && s->cells && pprof_columns(p, first, "ttti", &table);
-	for (uint32_t i = 0; good && i < n; i++)
-		good = fill_row(p, s, i, &p->tags[i]);
-	if (!good || add_collections(p, s) < 0)
-		return -ENOMEM;
+	pprof_columns(p, first, "ttti", &table);
+	for (uint32_t i = 0; i < n && pm_rec_goes_on(p->r); i++)
+		fill_row(p, s, i, &p->tags[i]);
+	add_collections(p, s);
 	pm_rec_document(
 		p->r, &(struct pm_named_doc){.path = "labels.csv", .doc = pm_doc_csv(table)});
 	pm_rec_note(p->r, "labels.csv", "Costs by label of samples: a row for each key and value.");
@@ -349,5 +311,4 @@ int pprof_tags_show(struct pprof *p)
 	pm_rec_recipe(p->r,
 		"What does the work for each label cost? (Its profile is in labels/KEY/VALUE/.)",
 		"head -n 6 labels.csv");
-	return 0;
 }

@@ -29,6 +29,7 @@ int pprof_next(struct pm_bytes *in, struct pprof_field *ret);
  * -EINVAL, -ENOMEM.
  */
 struct pprof_numbers {
+	struct pm_arena *arena; /* NULL: free(items) */
 	uint64_t *items;
 	size_t n, room;
 };
@@ -92,7 +93,9 @@ struct pprof_own {
 	struct sym_root root;
 };
 
+/* While it is read: a build in its arena, which has all that is not the recording's. */
 struct pprof {
+	struct pm_arena arena;
 	struct pm_recording *r;
 	const struct pprof_own *own;
 	int64_t time_ns, duration_ns, period;
@@ -114,7 +117,6 @@ struct pprof {
 
 	/* The string table: equal strings are one text. Text 0 is empty. */
 	struct pm_strtab texts;
-	struct pm_arena arena;
 	uint32_t *strings; /* text of each */
 	size_t n_strings, strings_room;
 
@@ -152,6 +154,15 @@ struct pprof {
 	bool has_negative;
 };
 
+/* Memory that lives as long as the profile. */
+static inline void *pprof_alloc(struct pprof *p, size_t n)
+{
+	void *memory = pm_rec_alloc(p->r, n);
+	if (!memory)
+		pm_build_fail(&p->arena, PM_NO_MEMORY);
+	return memory;
+}
+
 static inline struct pm_bytes pprof_text(const struct pprof *p, uint32_t text)
 {
 	return text < p->texts.n ? p->texts.items[text] : (struct pm_bytes){NULL, 0};
@@ -164,11 +175,11 @@ uint32_t pprof_string(struct pprof *p, uint64_t string);
 int pprof_label_read(struct pprof *p, struct pm_bytes message, struct pprof_label *ret);
 
 /* labels.c: adds a sample to the rows of its labels. */
-int pprof_tags_add(
+void pprof_tags_add(
 	struct pprof *p, const struct pprof_label *labels, size_t n, const uint64_t *values);
 
 /* labels.c: labels.csv and labels/, from the rows. */
-int pprof_tags_show(struct pprof *p);
+void pprof_tags_show(struct pprof *p);
 
 /* The type of which column k of the costs is: the primary one comes first. */
 static inline uint32_t pprof_column_type(const struct pprof *p, uint32_t k)
@@ -177,18 +188,17 @@ static inline uint32_t pprof_column_type(const struct pprof *p, uint32_t k)
 }
 
 /* labels.c: four columns, which have these types, and one for each type of value. */
-bool pprof_columns(
+void pprof_columns(
 	struct pprof *p, const char *const first[4], const char *types, struct pm_table *table);
 
 /* labels.c: a sum of values, times what makes the unit that is shown of theirs. */
 struct pm_cell pprof_cost(__int128 sum, int64_t factor);
 
 /* raw.c: raw/, once samples were read. */
-int pprof_raw_add(struct pprof *p);
+void pprof_raw_add(struct pprof *p);
 
 /* samples.c: the second pass. */
-int pprof_samples_read(struct pprof *p);
-void pprof_samples_done(struct pprof *p);
+void pprof_samples_read(struct pprof *p);
 
 /*
  * wire.c: the next field in the window of a stream, of which its bytes are *ret_used: consume them.
@@ -198,9 +208,9 @@ int pprof_peek(struct pm_inflate *stream, struct pprof_field *f, size_t *ret_use
 
 /*
  * wire.c: calls `each` for the fields of the source until it fails: their slices are valid
- * meanwhile. What is broken is damage, said if `says`. 0, or what `each` returned.
+ * meanwhile. What is broken is damage, said if `says`, as is -EINVAL.
  */
-int pprof_for_fields(struct pprof *p, bool says,
+void pprof_for_fields(struct pprof *p, bool says,
 	int (*each)(void *context, const struct pprof_field *f, uint64_t offset), void *context);
 
 /* reader.c: reads a source; see pm_reader. */

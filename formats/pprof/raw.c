@@ -42,8 +42,8 @@ static const struct pm_sheet mapping_sheet =
 
 static void add_mappings(struct pprof *p)
 {
-	struct raw_mapping *all = pm_rec_alloc(p->r, (p->n_mappings + 1) * sizeof(*all));
-	for (size_t i = 0; all && i < p->n_mappings; i++) {
+	struct raw_mapping *all = pprof_alloc(p, p->n_mappings * sizeof(*all));
+	for (size_t i = 0; i < p->n_mappings; i++) {
 		const struct pprof_mapping *m = &p->mappings[i];
 		all[i] = (struct raw_mapping){m->id, m->start, m->limit, m->offset,
 			{m->has[0], m->has[1], m->has[2], m->has[3]},
@@ -74,10 +74,9 @@ static int comments_render(const struct pm_doc *doc, struct pm_text *out, struct
 static void add_comments(struct pprof *p)
 {
 	size_t n = p->comments.n;
-	struct comments *c =
-		n ? pm_rec_alloc(p->r, sizeof(*c) + n * sizeof(struct pm_bytes)) : NULL;
-	if (!c)
+	if (n == 0)
 		return;
+	struct comments *c = pprof_alloc(p, sizeof(*c) + n * sizeof(struct pm_bytes));
 	c->n = n;
 	for (size_t i = 0; i < n; i++)
 		c->of[i] = pm_rec_copy(p->r, pprof_text(p, pprof_string(p, p->comments.items[i])));
@@ -222,14 +221,12 @@ static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *er
 }
 
 /* The strings that labels have. */
-static bool keep_strings(struct pprof *p, struct labels *l)
+static void keep_strings(struct pprof *p, struct labels *l)
 {
 	for (size_t i = 0; i < p->n_strings; i++)
 		l->n_strings += p->in_labels[i / 8] >> i % 8 & 1;
-	uint64_t *strings = pm_rec_alloc(p->r, (l->n_strings + 1) * sizeof(*strings));
-	struct pm_bytes *texts = pm_rec_alloc(p->r, (l->n_strings + 1) * sizeof(*texts));
-	if (!strings || !texts)
-		return false;
+	uint64_t *strings = pprof_alloc(p, l->n_strings * sizeof(*strings));
+	struct pm_bytes *texts = pprof_alloc(p, l->n_strings * sizeof(*texts));
 	for (size_t i = 0, n = 0; i < p->n_strings; i++)
 		if (p->in_labels[i / 8] >> i % 8 & 1) {
 			strings[n] = i;
@@ -237,22 +234,20 @@ static bool keep_strings(struct pprof *p, struct labels *l)
 		}
 	l->strings = strings;
 	l->texts = texts;
-	return true;
 }
 
-static int add_labels(struct pprof *p)
+static void add_labels(struct pprof *p)
 {
 	static const struct pm_table_type type = {
 		.start = start, .next = next, .done = done, .dense = true};
 	static const char *const first[] = {"sample", "key", "value", "unit"};
-	struct labels *l = pm_rec_alloc(p->r, sizeof(*l));
-	struct pprof_spot *spots = pm_rec_alloc(p->r, p->n_spots * sizeof(*spots));
-	uint32_t *values = pm_rec_alloc(p->r, p->n_types * sizeof(*values));
-	int64_t *factors = pm_rec_alloc(p->r, p->n_types * sizeof(*factors));
+	struct labels *l = pprof_alloc(p, sizeof(*l));
+	struct pprof_spot *spots = pprof_alloc(p, p->n_spots * sizeof(*spots));
+	uint32_t *values = pprof_alloc(p, p->n_types * sizeof(*values));
+	int64_t *factors = pprof_alloc(p, p->n_types * sizeof(*factors));
 	struct pm_table table = {.type = &type, .self = l, .end = p->n_raw_labels};
-	if (!l || !spots || !values || !factors || !keep_strings(p, l) ||
-		!pprof_columns(p, first, "ittt", &table))
-		return -ENOMEM;
+	keep_strings(p, l);
+	pprof_columns(p, first, "ittt", &table);
 	memcpy(spots, p->spots, p->n_spots * sizeof(*spots));
 	for (uint32_t i = 0; i < p->n_types; i++) {
 		values[i] = pprof_column_type(p, i);
@@ -266,12 +261,12 @@ static int add_labels(struct pprof *p)
 	l->n_values = (uint32_t)p->n_types;
 	pm_rec_document(
 		p->r, &(struct pm_named_doc){.path = "raw/labels.csv", .doc = pm_doc_csv(table)});
-	return 0;
 }
 
-int pprof_raw_add(struct pprof *p)
+void pprof_raw_add(struct pprof *p)
 {
 	add_mappings(p);
 	add_comments(p);
-	return p->n_raw_labels == 0 || p->own->filter.is_set ? 0 : add_labels(p);
+	if (p->n_raw_labels && !p->own->filter.is_set)
+		add_labels(p);
 }

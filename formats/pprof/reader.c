@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/pprof/pprof.h"
@@ -13,9 +12,8 @@
 /* ---- messages ---- */
 
 #define LIST_ADD(p, list, n, room, item)                                                           \
-	(pm_list_room(&(p)->list, (p)->n, &(p)->room, sizeof(*(p)->list)) < 0                      \
-			? -ENOMEM                                                                  \
-			: ((p)->list[(p)->n++] = (item), 0))
+	(pm_list_grow(&(p)->arena, &(p)->list, (p)->n, &(p)->room, sizeof(*(p)->list)),            \
+		(p)->list[(p)->n++] = (item))
 
 /* Numbers by field of a message whose fields are all numbers, up to `n`. */
 static int read_numbers(struct pm_bytes message, uint64_t *ret, uint32_t n)
@@ -33,41 +31,47 @@ static int read_numbers(struct pm_bytes message, uint64_t *ret, uint32_t n)
 }
 
 /* Adds an id of item `place`: 0 and ids that are there already are counted; the first holds. */
-static int add_id(struct pprof *p, struct pm_map *map, uint64_t id, size_t place)
+static void add_id(struct pprof *p, struct pm_map *map, uint64_t id, size_t place)
 {
 	bool fresh = false;
-	if (place >= PM_LIMIT_ITEMS || (id && !pm_map_put(map, id, (uint32_t)place, &fresh)))
-		return -ENOMEM;
+	if (place >= PM_LIMIT_ITEMS)
+		pm_build_fail(&p->arena, PM_NO_MEMORY);
+	if (id)
+		pm_map_put(map, id, (uint32_t)place, &fresh);
 	p->twice_ids += !fresh;
-	return 0;
 }
 
 static int read_mapping(struct pprof *p, struct pm_bytes message)
 {
 	uint64_t v[11] = {0};
-	int r = read_numbers(message, v, 11);
-	if (r == 0)
-		r = add_id(p, &p->mapping_of, v[1], p->n_mappings);
-	struct pprof_mapping m = {.id = v[1],
-		.start = v[2],
-		.limit = v[3],
-		.offset = v[4],
-		.file = v[5],
-		.build_id = v[6],
-		.has = {v[7], v[8], v[9], v[10]},
-		.module = PPROF_NONE};
-	return r < 0 ? r : LIST_ADD(p, mappings, n_mappings, mappings_room, m);
+	if (read_numbers(message, v, 11) < 0)
+		return -EINVAL;
+	add_id(p, &p->mapping_of, v[1], p->n_mappings);
+	LIST_ADD(p, mappings, n_mappings, mappings_room,
+		((struct pprof_mapping){.id = v[1],
+			.start = v[2],
+			.limit = v[3],
+			.offset = v[4],
+			.file = v[5],
+			.build_id = v[6],
+			.has = {v[7], v[8], v[9], v[10]},
+			.module = PPROF_NONE}));
+	return 0;
 }
 
 static int read_function(struct pprof *p, struct pm_bytes message)
 {
 	uint64_t v[6] = {0};
-	int r = read_numbers(message, v, 6);
-	if (r == 0)
-		r = add_id(p, &p->function_of, v[1], p->n_functions);
-	struct pprof_function f = {
-		.id = v[1], .name = v[2], .system_name = v[3], .file = v[4], .line = v[5]};
-	return r < 0 ? r : LIST_ADD(p, functions, n_functions, functions_room, f);
+	if (read_numbers(message, v, 6) < 0)
+		return -EINVAL;
+	add_id(p, &p->function_of, v[1], p->n_functions);
+	LIST_ADD(p, functions, n_functions, functions_room,
+		((struct pprof_function){.id = v[1],
+			.name = v[2],
+			.system_name = v[3],
+			.file = v[4],
+			.line = v[5]}));
+	return 0;
 }
 
 static int read_location(struct pprof *p, struct pm_bytes message)
@@ -84,30 +88,21 @@ static int read_location(struct pprof *p, struct pm_bytes message)
 		case 2: l.mapping = f.value; break;
 		case 3: l.address = f.value; break;
 		case 4:
-			r = read_numbers(f.bytes, v, 4);
-			struct pprof_line line = {v[1], v[2]};
-			if (r < 0 || p->n_lines >= PM_LIMIT_ITEMS)
-				return r < 0 ? r : -ENOMEM;
-			if (LIST_ADD(p, lines, n_lines, lines_room, line) < 0)
-				return -ENOMEM;
+			if (read_numbers(f.bytes, v, 4) < 0)
+				return -EINVAL;
+			if (p->n_lines >= PM_LIMIT_ITEMS)
+				pm_build_fail(&p->arena, PM_NO_MEMORY);
+			LIST_ADD(p, lines, n_lines, lines_room, ((struct pprof_line){v[1], v[2]}));
 			break;
 		default: break;
 		}
 	}
+	if (r < 0)
+		return r;
 	l.n = (uint32_t)p->n_lines - l.first;
-	if (r == 0)
-		r = add_id(p, &p->location_of, l.id, p->n_locations);
-	return r < 0 ? r : LIST_ADD(p, locations, n_locations, locations_room, l);
-}
-
-static int read_string(struct pprof *p, struct pm_bytes bytes)
-{
-	p->texts.arena = &p->arena;
-	if (p->texts.n == 0 && pm_strtab_add(&p->texts, pm_bytes_of("")) == PPROF_NONE)
-		return -ENOMEM;
-	uint32_t text = pm_strtab_add(&p->texts, bytes);
-	p->has_strings = true;
-	return text == PPROF_NONE ? -ENOMEM : LIST_ADD(p, strings, n_strings, strings_room, text);
+	add_id(p, &p->location_of, l.id, p->n_locations);
+	LIST_ADD(p, locations, n_locations, locations_room, l);
+	return 0;
 }
 
 /* Which keys a sample's labels have; strings may not be known yet. */
@@ -123,13 +118,11 @@ static int look_at_sample(struct pprof *p, struct pm_bytes message)
 			continue;
 		if (f.wire != PPROF_LENGTH || (r = read_numbers(f.bytes, v, 2)) == -EINVAL)
 			return -EINVAL;
-		uint32_t *place = pm_map_put(&p->keys, v[1], (uint32_t)p->n_keys, &fresh);
-		if (!place)
-			return -ENOMEM;
-		struct pprof_key key = {.string = v[1]};
-		if (fresh && LIST_ADD(p, key_samples, n_keys, keys_room, key) < 0)
-			return -ENOMEM;
-		struct pprof_key *k = &p->key_samples[*place];
+		uint32_t place = *pm_map_put(&p->keys, v[1], (uint32_t)p->n_keys, &fresh);
+		if (fresh)
+			LIST_ADD(p, key_samples, n_keys, keys_room,
+				((struct pprof_key){.string = v[1]}));
+		struct pprof_key *k = &p->key_samples[place];
 		k->samples += k->last != p->n_samples;
 		k->last = p->n_samples;
 	}
@@ -153,11 +146,6 @@ static void once(struct pprof *p, bool *has, int64_t *to, uint64_t value)
 	*to = (int64_t)value;
 }
 
-static bool is_message(uint32_t number)
-{
-	return (number >= 1 && number <= 6) || number == 11;
-}
-
 static int each_field(void *context, const struct pprof_field *f, uint64_t offset)
 {
 	struct pprof *p = context;
@@ -165,21 +153,25 @@ static int each_field(void *context, const struct pprof_field *f, uint64_t offse
 	(void)offset;
 	if (!pm_rec_goes_on(p->r))
 		return -ECANCELED;
+	bool is_message = f->number <= 6 || f->number == 11;
 	bool either = f->number == 13; /* comments: packed, or one by one */
-	if (f->number <= 15 && !either &&
-		f->wire != (is_message(f->number) ? PPROF_LENGTH : PPROF_VARINT))
+	if (f->number <= 15 && !either && f->wire != (is_message ? PPROF_LENGTH : PPROF_VARINT))
 		return -EINVAL;
 	switch (f->number) {
 	case 1:
 		if (read_value_type(f->bytes, type) < 0)
 			return -EINVAL;
-		return LIST_ADD(p, types, n_types, types_room,
+		LIST_ADD(p, types, n_types, types_room,
 			((struct pprof_type){.name = type[0], .unit = type[1]}));
+		break;
 	case 2: return look_at_sample(p, f->bytes);
 	case 3: return read_mapping(p, f->bytes);
 	case 4: return read_location(p, f->bytes);
 	case 5: return read_function(p, f->bytes);
-	case 6: return read_string(p, f->bytes);
+	case 6:
+		p->has_strings = true;
+		LIST_ADD(p, strings, n_strings, strings_room, pm_strtab_add(&p->texts, f->bytes));
+		break;
 	case 7: p->drop_frames = f->value; break;
 	case 8: p->keep_frames = f->value; break;
 	case 9: once(p, &p->has_time, &p->time_ns, f->value); break;
@@ -268,11 +260,11 @@ static void add_damage(struct pprof *p)
 
 /* ---- a source ---- */
 
-static int open_symbols(struct pprof *p)
+static void open_symbols(struct pprof *p)
 {
 	const struct pm_open_options *o = pm_rec_options(p->r);
 	if (o->no_symbols || !p->own->root.is_open)
-		return 0;
+		return;
 	struct pm_bytes program = {NULL, 0};
 	if (p->n_mappings)
 		program = pprof_text(p, pprof_string(p, p->mappings[0].file));
@@ -287,12 +279,12 @@ static int open_symbols(struct pprof *p)
 		.written_ns = began ? began + (uint64_t)p->duration_ns : pm_rec_mtime(p->r),
 		.program = program,
 		.sizeless = true};
-	int r = sym_names_new(&p->names, &place, &p->symbol_damage);
-	for (size_t i = 0; r == 0 && i < p->n_mappings; i++)
+	pm_build_check(&p->arena, sym_names_new(&p->names, &place, &p->symbol_damage));
+	for (size_t i = 0; i < p->n_mappings; i++)
 		if (pprof_string(p, p->mappings[i].build_id) == 0)
-			r = sym_names_announce(
-				p->names, pprof_text(p, pprof_string(p, p->mappings[i].file)));
-	return r;
+			pm_build_check(&p->arena,
+				sym_names_announce(p->names,
+					pprof_text(p, pprof_string(p, p->mappings[i].file))));
 }
 
 /* Writers that resolve names themselves leave nothing to be looked for. */
@@ -320,70 +312,55 @@ static void say_missing(struct pprof *p)
 	}
 }
 
-static int show(struct pprof *p, struct pm_error *err)
+struct reading {
+	struct pprof p;
+	struct pm_error *err;
+};
+
+static void read_all(void *context)
 {
+	struct reading *x = context;
+	struct pprof *p = &x->p;
 	const char *file = pm_rec_file(p->r);
+	struct pm_map *maps[] = {&p->mapping_of, &p->function_of, &p->location_of, &p->keys};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		maps[i]->arena = &p->arena;
+	p->comments.arena = &p->arena;
+	p->texts = pm_strtab_in(&p->arena);
+	pm_strtab_add(&p->texts, pm_bytes_of(""));
+	pprof_for_fields(p, true, each_field, p);
+	if (!pm_rec_goes_on(p->r))
+		return;
 	if (p->twice)
-		return pm_error_set(err, -EINVAL, file, PM_NO_OFFSET,
-			"consists of two profiles, one after the other; nobody can tell which ids "
-			"belong to which");
+		pm_build_check(&p->arena,
+			pm_error_set(x->err, -EINVAL, file, PM_NO_OFFSET,
+				"consists of two profiles, one after the other; nobody can tell "
+				"which ids belong to which"));
 	if (p->n_types == 0 || !p->has_strings)
-		return pm_error_set(err, -EINVAL, file, 0,
-			"is no pprof profile: it has no %s (a trace of Perfetto begins like one; "
-			"traceconv json writes what can be read)",
-			p->n_types ? "string table" : "sample type");
+		pm_build_check(&p->arena,
+			pm_error_set(x->err, -EINVAL, file, 0,
+				"is no pprof profile: it has no %s (a trace of Perfetto begins like "
+				"one; traceconv json writes what can be read)",
+				p->n_types ? "string table" : "sample type"));
 	add_metrics(p);
-	int r = open_symbols(p);
-	if (r == 0)
-		r = pprof_samples_read(p);
-	if (r == 0)
-		r = pprof_tags_show(p);
-	if (r == 0)
-		r = pprof_raw_add(p);
-	if (r < 0)
-		return r;
+	open_symbols(p);
+	pprof_samples_read(p);
+	pprof_tags_show(p);
+	pprof_raw_add(p);
 	say_missing(p);
 	add_facts(p);
 	add_damage(p);
-	return 0;
-}
-
-static void done(struct pprof *p)
-{
-	pprof_samples_done(p);
-	sym_names_free(p->names);
-	pm_damage_done(&p->symbol_damage);
-	pm_map_done(&p->mapping_of);
-	pm_map_done(&p->function_of);
-	pm_map_done(&p->location_of);
-	pm_map_done(&p->keys);
-	pm_fingerprints_done(&p->tag_index);
-	pm_strtab_done(&p->texts);
-	pm_arena_done(&p->arena);
-	free(p->types);
-	free(p->mappings);
-	free(p->functions);
-	free(p->locations);
-	free(p->lines);
-	free(p->strings);
-	free(p->key_samples);
-	free(p->comments.items);
-	free(p->tags);
-	free(p->sums);
-	free(p->in_labels);
-	free(p->spots);
 }
 
 int pprof_read(struct pm_recording *r, struct pm_error *err)
 {
-	struct pprof p = {.r = r, .own = pm_rec_own(r), .symbol_damage = PM_DAMAGE_LIST_INIT};
-	int e = pprof_for_fields(&p, true, each_field, &p);
-	if (pm_is_passing(e))
-		pm_rec_fail(r, e, PM_NO_OFFSET, "no memory for the profile");
-	if (pm_rec_goes_on(r))
-		e = show(&p, err);
-	if (pm_is_passing(e))
-		pm_rec_fail(r, e, PM_NO_OFFSET, "no memory for the profile");
-	done(&p);
-	return e == -ECANCELED ? 0 : e;
+	struct reading x = {
+		.p = {.r = r, .own = pm_rec_own(r), .symbol_damage = PM_DAMAGE_LIST_INIT},
+		.err = err};
+	int e = pm_build(&x.p.arena, read_all, &x);
+	pm_arena_done(&x.p.arena);
+	pm_fingerprints_done(&x.p.tag_index);
+	sym_names_free(x.p.names);
+	pm_damage_done(&x.p.symbol_damage);
+	return e;
 }

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "formats/builder/named.h"
 #include "formats/common/list.h"
@@ -91,10 +90,8 @@ static uint32_t symbolised(
 	struct sym_module asked = {.path = module,
 		.build_id = pprof_build_id(pprof_text(p, pprof_string(p, m->build_id)), room),
 		.kind = SYM_OFFSETS};
-	if (m->module == PPROF_NONE && sym_names_module(p->names, &asked, &m->module) < 0) {
-		pm_rec_fail(p->r, -ENOMEM, PM_NO_OFFSET, "no memory for symbols");
-		return PM_REC_BAD;
-	}
+	if (m->module == PPROF_NONE)
+		pm_build_check(&p->arena, sym_names_module(p->names, &asked, &m->module));
 	return pm_rec_named(
 		p->r, parent, p->names, m->module, module, l->address - m->start + m->offset, 0);
 }
@@ -141,12 +138,10 @@ static uint32_t stack_context(struct pprof *p, const struct pprof_numbers *ids, 
 		uint32_t location = *pm_map_find(&p->location_of, ids->items[i]);
 		uint32_t above = path, known = p->paths.n;
 		path = pm_paths_child(&p->paths, above, location);
-		if (path == PM_PATHS_FULL || path == PM_REC_NONE ||
-			pm_list_room(&p->contexts, path, &p->contexts_room, sizeof(*p->contexts)) <
-				0) {
-			pm_rec_fail(p->r, -ENOMEM, PM_NO_OFFSET, "no memory for a stack");
-			return PM_REC_BAD;
-		}
+		if (path == PM_PATHS_FULL)
+			pm_build_fail(&p->arena, PM_NO_MEMORY);
+		pm_list_grow(
+			&p->arena, &p->contexts, path, &p->contexts_room, sizeof(*p->contexts));
 		if (path == known)
 			p->contexts[path] = location_context(
 				p, above == PM_REC_NONE ? above : p->contexts[above], location);
@@ -245,80 +240,60 @@ static bool is_wanted(const struct sampling *s)
 			l->unit == f->label.unit);
 }
 
-static int take_sample(struct sampling *s)
+static void take_sample(struct sampling *s)
 {
 	struct pprof *p = s->p;
 	bool whole;
 	if (s->values.n != p->n_types) {
 		p->no_values++;
-		return 0;
+		return;
 	}
 	if (!is_wanted(s))
-		return 0;
+		return;
 	uint32_t context = stack_context(p, &s->locations, &whole);
 	if (!whole) {
 		p->no_location++;
-		return 0;
+		return;
 	}
 	uint32_t thread = find_thread(s);
 	for (size_t i = 0; i < p->n_types; i++) {
 		p->has_negative |= (int64_t)s->values.items[i] < 0;
 		pm_rec_cost(p->r, thread, context, p->types[i].metric, (int64_t)s->values.items[i]);
 	}
-	return p->own->filter.is_set ? 0
-				     : pprof_tags_add(p, s->labels, s->n_labels, s->values.items);
-}
-
-/* Counts a sample's labels, which are rows of raw/labels.csv. */
-static int note_labels(struct sampling *s, uint64_t offset)
-{
-	struct pprof *p = s->p;
-	uint64_t last = p->n_spots ? p->spots[p->n_spots - 1].label : 0;
-	if (s->n_all_labels && (p->n_spots == 0 || p->n_raw_labels - last >= SPOT)) {
-		if (pm_list_room(&p->spots, p->n_spots, &p->spots_room, sizeof(*p->spots)) < 0)
-			return -ENOMEM;
-		p->spots[p->n_spots++] =
-			(struct pprof_spot){offset, p->n_raw_samples, p->n_raw_labels};
-	}
-	p->n_raw_samples++;
-	p->n_raw_labels += s->n_all_labels;
-	return 0;
+	if (!p->own->filter.is_set)
+		pprof_tags_add(p, s->labels, s->n_labels, s->values.items);
 }
 
 static int each_field(void *context, const struct pprof_field *f, uint64_t offset)
 {
 	struct sampling *s = context;
+	struct pprof *p = s->p;
 	if (f->number != PPROF_SAMPLE)
 		return 0;
-	if (!pm_rec_goes_on(s->p->r))
+	if (!pm_rec_goes_on(p->r))
 		return -ECANCELED;
-	int r = read_sample(s, f->bytes);
-	if (r == 0)
-		r = note_labels(s, offset);
-	if (r == 0)
-		r = take_sample(s);
-	if (pm_is_passing(r))
-		pm_rec_fail(s->p->r, r, PM_NO_OFFSET, "no memory for a sample");
-	return r;
+	if (read_sample(s, f->bytes) < 0)
+		return -EINVAL;
+	/* Its labels are rows of raw/labels.csv. */
+	uint64_t last = p->n_spots ? p->spots[p->n_spots - 1].label : 0;
+	if (s->n_all_labels && (p->n_spots == 0 || p->n_raw_labels - last >= SPOT)) {
+		pm_list_grow(&p->arena, &p->spots, p->n_spots, &p->spots_room, sizeof(*p->spots));
+		p->spots[p->n_spots++] =
+			(struct pprof_spot){offset, p->n_raw_samples, p->n_raw_labels};
+	}
+	p->n_raw_samples++;
+	p->n_raw_labels += s->n_all_labels;
+	take_sample(s);
+	return 0;
 }
 
-int pprof_samples_read(struct pprof *p)
+void pprof_samples_read(struct pprof *p)
 {
-	struct sampling s = {.p = p};
-	p->in_labels = calloc(1, p->n_strings / 8 + 1);
-	if (!p->in_labels || pm_paths_init(&p->paths, PM_LIMIT_ITEMS) < 0)
-		return -ENOMEM;
+	struct sampling s = {.p = p, .locations.arena = &p->arena, .values.arena = &p->arena};
+	p->in_labels = pm_arena_zeroed(&p->arena, p->n_strings / 8 + 1, 1);
+	pm_paths_init_in(&p->arena, &p->paths, PM_LIMIT_ITEMS);
 	s.thread_id = common_key(p, id_keys);
 	s.thread_name = common_key(p, name_keys);
 	s.process = common_key(p, process_keys);
-	int r = pprof_for_fields(p, false, each_field, &s);
-	free(s.locations.items);
-	free(s.values.items);
-	return pm_is_passing(r) ? r : 0;
-}
-
-void pprof_samples_done(struct pprof *p)
-{
-	pm_paths_done(&p->paths);
-	free(p->contexts);
+	pprof_for_fields(p, false, each_field, &s);
 }

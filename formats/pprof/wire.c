@@ -69,7 +69,7 @@ int pprof_numbers_add(struct pprof_numbers *l, const struct pprof_field *f)
 		if (f->wire == PPROF_LENGTH && !pprof_varint(&rest, &value))
 			return -EINVAL;
 		if (l->n >= l->room &&
-			pm_list_room(&l->items, l->n, &l->room, sizeof(*l->items)) < 0)
+			pm_list_room_in(l->arena, &l->items, l->n, &l->room, sizeof(*l->items)) < 0)
 			return -ENOMEM;
 		l->items[l->n++] = value;
 	} while (rest.len > 0);
@@ -106,7 +106,7 @@ int pprof_peek(struct pm_inflate *stream, struct pprof_field *f, size_t *ret_use
 	return r;
 }
 
-int pprof_for_fields(struct pprof *p, bool says,
+void pprof_for_fields(struct pprof *p, bool says,
 	int (*each)(void *context, const struct pprof_field *f, uint64_t offset), void *context)
 {
 	struct pm_inflate *stream = pm_rec_stream(p->r);
@@ -118,12 +118,12 @@ int pprof_for_fields(struct pprof *p, bool says,
 		r = pprof_peek(stream, &f, &used);
 		if (r > 0 && (e = each(context, &f, at)) < 0) {
 			if (e != -EINVAL)
-				return e;
+				return;
 			r = e;
 		}
 		struct pm_inflate_status s = pm_inflate_status(stream);
 		if (s.state == PM_INFLATE_FAILED)
-			return -ENOMEM;
+			pm_build_fail(&p->arena, PM_NO_MEMORY);
 		if (r < 0 && says && s.state != PM_INFLATE_BROKEN)
 			pm_rec_damage(p->r, at, PM_NO_OFFSET,
 				r == -EFBIG ? "a message of more than %zu MiB"
@@ -132,5 +132,4 @@ int pprof_for_fields(struct pprof *p, bool says,
 				PM_LIMIT_WINDOW >> 20);
 		pm_inflate_consume(stream, used);
 	}
-	return 0;
 }
