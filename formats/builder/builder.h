@@ -223,8 +223,7 @@ void pm_rec_lane(struct pm_recording *r, uint32_t thread);
 /* The thread is a GPU's stream. */
 void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread);
 
-/* Gives the thread another name; the last one holds. The same for its process. */
-void pm_rec_thread_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name);
+/* Gives the thread's process another name; the last one holds. */
 void pm_rec_process_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name);
 
 /* ---- costs ---- */

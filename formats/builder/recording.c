@@ -574,12 +574,6 @@ void pm_rec_thread_on_gpu(struct pm_recording *r, uint32_t thread)
 		r->threads[thread].on_gpu = true;
 }
 
-void pm_rec_thread_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name)
-{
-	if (!r->failed && thread < r->n_threads)
-		r->threads[thread].name = text(r, name);
-}
-
 void pm_rec_process_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name)
 {
 	if (!r->failed && thread < r->n_threads)

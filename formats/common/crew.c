@@ -61,23 +61,13 @@ static void *take_pieces(void *argument)
 	return NULL;
 }
 
-static int each(unsigned most, size_t n, int (*work)(void *context, size_t i), void *context)
+int pm_crew_each(size_t n, int (*work)(void *context, size_t i), void *context)
 {
 	struct pieces pieces = {.n = n, .work = work, .context = context};
-	size_t width = most < n ? most : n;
+	size_t most = pm_crew_width(), width = most < n ? most : n;
 	struct pm_crew crew;
 	pm_crew_start(&crew, n > 1 ? (unsigned)width - 1 : 0, take_pieces, &pieces);
 	take_pieces(&pieces);
 	pm_crew_join(&crew);
 	return pieces.error;
-}
-
-int pm_crew_each(size_t n, int (*work)(void *context, size_t i), void *context)
-{
-	return each(pm_crew_width(), n, work, context);
-}
-
-int pm_crew_each_waiting(size_t n, int (*work)(void *context, size_t i), void *context)
-{
-	return each(PM_CREW_MOST, n, work, context);
 }

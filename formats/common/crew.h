@@ -40,7 +40,4 @@ void pm_crew_join(struct pm_crew *crew);
  */
 int pm_crew_each(size_t n, int (*work)(void *context, size_t i), void *context);
 
-/* The same with PM_CREW_MOST threads, for pieces that wait for the disk most of the time. */
-int pm_crew_each_waiting(size_t n, int (*work)(void *context, size_t i), void *context);
-
 #endif

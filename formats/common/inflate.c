@@ -329,7 +329,10 @@ struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s)
 		.why = s->last.why};
 }
 
-int pm_inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
+/*
+ * pm_inflate_block with zlib only: slower, unless the stream is damaged or gives more than n bytes.
+ */
+static int inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
 {
 	z_stream z = {.next_in = in.p};
 	size_t done = 0, before;
@@ -415,7 +418,7 @@ int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error
 {
 	if (is_plausible(in.len, n) && inflate_whole(in, out, n))
 		return 0;
-	return pm_inflate_prefix(in, out, n, err);
+	return inflate_prefix(in, out, n, err);
 }
 
 uint32_t pm_crc32(uint32_t crc, struct pm_bytes b)

@@ -72,9 +72,6 @@ struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s);
  */
 int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
 
-/* The same with zlib only: slower, unless the stream is damaged or gives more than n bytes. */
-int pm_inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
-
 /* CRC-32 (of gzip, PNG …) of what `crc` covers and b after it; begin with 0. */
 uint32_t pm_crc32(uint32_t crc, struct pm_bytes b);
 

@@ -78,11 +78,6 @@ void pm_paths_init_in(struct pm_arena *a, struct pm_paths *p, uint32_t most)
 	init(a, p, most);
 }
 
-int pm_paths_reserve(struct pm_paths *p, uint32_t n)
-{
-	return n > p->room ? grow_items(p, n) : 0;
-}
-
 /* ---- the table ---- */
 
 static uint64_t hash(const struct pm_path_slot *salt, uint32_t parent, uint32_t key)

@@ -59,9 +59,6 @@ int pm_paths_init(struct pm_paths *p, uint32_t most);
 /* The same in a build (arena.h), which fails in place of the functions that have no memory. */
 void pm_paths_init_in(struct pm_arena *a, struct pm_paths *p, uint32_t most);
 
-/* Allocates memory for n paths at once, where about so many will be added. 0 or -ENOMEM. */
-int pm_paths_reserve(struct pm_paths *p, uint32_t n);
-
 /* Accepts a zeroed trie; the trie is zeroed afterwards. */
 void pm_paths_done(struct pm_paths *p);
 

@@ -44,7 +44,7 @@ static bool is_unsigned(const struct htd_flat *f)
  * Fields of unknown type are bytes. A field larger than its C type is an array of it; one that is
  * too large for a number is an array of bytes.
  */
-void htd_kind_set(struct htd_flat *f)
+static void kind_set(struct htd_flat *f)
 {
 	if (f->data_type == HTD_STRING) {
 		f->kind = HTD_KIND_TEXT;
@@ -335,7 +335,7 @@ static void flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat
 		f.name = compose(r, prefix, f.name, "");
 	if (r->broken)
 		return;
-	htd_kind_set(&f);
+	kind_set(&f);
 	r->too_large |= f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING;
 	r->t->scratch[r->n++] = f;
 }

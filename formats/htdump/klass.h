@@ -130,9 +130,6 @@ struct htd_flat {
 	uint64_t at;      /* from the event, or from the end of the last string before it */
 };
 
-/* Sets kind, element and step of a field from its type, size and data type. */
-void htd_kind_set(struct htd_flat *f);
-
 static inline bool htd_is_number(const struct htd_flat *f)
 {
 	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED ||

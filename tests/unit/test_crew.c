@@ -70,22 +70,6 @@ static void test_cancelled_work_ends(void **state)
 		assert_int_equal(t.done[i], 0);
 }
 
-static int wait_for_all(void *context, size_t i)
-{
-	(void)i;
-	pthread_barrier_wait(context);
-	return 0;
-}
-
-/* However few processors there are; with fewer threads they would wait forever. */
-static void test_pieces_that_wait_all_wait_at_once(void **state)
-{
-	pthread_barrier_t barrier;
-	pthread_barrier_init(&barrier, NULL, PM_CREW_MOST);
-	assert_int_equal(pm_crew_each_waiting(PM_CREW_MOST, wait_for_all, &barrier), 0);
-	pthread_barrier_destroy(&barrier);
-}
-
 static int make_square(void *context, uint32_t i, void *result)
 {
 	(void)context;
@@ -153,7 +137,6 @@ int main(void)
 		cmocka_unit_test(test_each_piece_once),
 		cmocka_unit_test(test_first_error_ends_it),
 		cmocka_unit_test(test_cancelled_work_ends),
-		cmocka_unit_test(test_pieces_that_wait_all_wait_at_once),
 		cmocka_unit_test(test_pipeline_takes_in_order),
 		cmocka_unit_test(test_results_of_a_pipeline_are_builds),
 	};
