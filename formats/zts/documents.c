@@ -546,7 +546,8 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 {
 	struct zts_stores *s = zts_stores_of(doc->text.self);
 	const struct zts_payload *payload;
-	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
+	int r = zts_payload_get(
+		s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, true, &payload, err);
 	if (r < 0)
 		return r;
 	/* Not at once: where the text flows, it is never whole in memory. */
@@ -563,7 +564,8 @@ int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struc
 {
 	struct zts_stores *s = zts_stores_of(doc->text.self);
 	const struct zts_payload *payload;
-	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
+	int r = zts_payload_get(
+		s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, true, &payload, err);
 	if (r < 0)
 		return r;
 	r = zts_payload_write(payload->bytes, out, err);

@@ -415,7 +415,7 @@ static int read_part(struct assembling *a, const struct zts_part *part,
 			"the index has a part of the trace here, but there is no chunk");
 	int n = zts_store_texts(&a->stores->items[part->store], &a->growing.texts, err);
 	if (n == 0 && !held)
-		n = zts_payload_get(a->stores, part->store, part->chunk, &payload, err);
+		n = zts_payload_get(a->stores, part->store, part->chunk, true, &payload, err);
 	if (n < 0)
 		return n;
 	a->growing.part = part;
@@ -454,23 +454,18 @@ int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zt
 	return 0;
 }
 
-void zts_hold(struct zts_stores *s, const struct zts_part *part, bool cached, struct zts_held *held)
+void zts_hold(struct zts_stores *s, const struct zts_part *part, bool shared, struct zts_held *held)
 {
 	if (part && held->payload && held->store == part->store && held->chunk == part->chunk)
 		return;
-	if (held->payload && held->cached)
+	if (held->payload)
 		zts_payload_release(s, held->payload);
-	else if (held->payload)
-		zts_payload_free(held->payload);
-	*held = (struct zts_held){.cached = cached};
+	*held = (struct zts_held){.payload = NULL};
 	if (!part || part->chunk == PM_NONE)
 		return;
 	held->store = part->store;
 	held->chunk = part->chunk;
-	if (cached)
-		zts_payload_get(s, part->store, part->chunk, &held->payload, NULL);
-	else
-		zts_payload_read(s, part->store, part->chunk, &held->payload, NULL);
+	zts_payload_get(s, part->store, part->chunk, shared, &held->payload, NULL);
 }
 
 void zts_tree_done(struct zts_tree *tree)

@@ -87,15 +87,14 @@ void zts_tree_done(struct zts_tree *tree);
 struct zts_held {
 	const struct zts_payload *payload; /* NULL: none, or it cannot be read */
 	uint32_t store, chunk;
-	bool cached;
 };
 
 /*
- * Moves on to the payload of the part, which may be the current one; NULL: to none. With `cached`,
- * it is taken out of the cache, where others need it, too.
+ * Moves on to the payload of the part, which may be the current one; NULL: to none. `shared`:
+ * others need it, too, see zts_payload_get.
  */
 void zts_hold(
-	struct zts_stores *s, const struct zts_part *part, bool cached, struct zts_held *held);
+	struct zts_stores *s, const struct zts_part *part, bool shared, struct zts_held *held);
 
 /* The duration of a call, negative if the clock was set back; false, and 0, if it has not ended. */
 static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns)

@@ -152,6 +152,7 @@ static void payload_free(struct pm_cached *c)
 struct wanted_chunk {
 	const struct zts_chunks *chunks;
 	uint32_t chunk;
+	bool shared;
 	struct pm_cache *cache;
 };
 
@@ -166,9 +167,9 @@ static int read_in_turn(
 	return r;
 }
 
-static int read_payload(
-	const struct wanted_chunk *wanted, struct zts_payload **ret, struct pm_error *err)
+static int build_payload(void *context, struct pm_cached **ret, struct pm_error *err)
 {
+	const struct wanted_chunk *wanted = context;
 	const struct zts_chunk *chunk = &wanted->chunks->chunks[wanted->chunk];
 	struct zts_payload *payload = calloc(1, sizeof(*payload));
 	enum zts_status status;
@@ -182,53 +183,31 @@ static int read_payload(
 	payload->bytes = (struct pm_bytes){payload->memory, chunk->bytes};
 	payload->cached = (struct pm_cached){
 		.bytes = payload->bytes.len + sizeof(*payload), .free = payload_free};
-	*ret = payload;
+	payload->shared = wanted->shared;
+	*ret = &payload->cached;
 	return 0;
 }
 
-static int build_payload(void *context, struct pm_cached **ret, struct pm_error *err)
-{
-	struct zts_payload *payload = NULL;
-	int r = read_payload(context, &payload, err);
-	if (r == 0)
-		*ret = &payload->cached;
-	return r;
-}
-
-int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
+int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk, bool shared,
 	const struct zts_payload **ret, struct pm_error *err)
 {
 	/* Stores have numbers of six hexadecimal digits: there are fewer than 2^24. */
 	uint64_t key = (uint64_t)ZTS_KEPT_PAYLOADS << 56 | (uint64_t)store << 32 | chunk;
-	struct wanted_chunk wanted = {.chunk = chunk, .cache = s->cache};
-	struct pm_cached *cached;
-	*ret = NULL;
+	struct wanted_chunk wanted = {.chunk = chunk, .shared = shared, .cache = s->cache};
+	struct pm_cached *payload;
 	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
-	if (r < 0)
-		return r;
-	r = pm_cache_get(s->cache, key, build_payload, &wanted, &cached, err);
-	*ret = r < 0 ? NULL : (struct zts_payload *)cached;
+	if (r == 0)
+		r = shared ? pm_cache_get(s->cache, key, build_payload, &wanted, &payload, err)
+			   : build_payload(&wanted, &payload, err);
+	*ret = r < 0 ? NULL : (struct zts_payload *)payload;
 	return r;
 }
 
 void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload)
 {
-	pm_cache_release(s->cache, (struct pm_cached *)(uintptr_t)payload);
-}
-
-int zts_payload_read(struct zts_stores *s, uint32_t store, uint32_t chunk,
-	const struct zts_payload **ret, struct pm_error *err)
-{
-	struct wanted_chunk wanted = {.chunk = chunk, .cache = s->cache};
-	struct zts_payload *payload = NULL;
-	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
-	if (r == 0)
-		r = read_payload(&wanted, &payload, err);
-	*ret = r < 0 ? NULL : payload;
-	return r;
-}
-
-void zts_payload_free(const struct zts_payload *payload)
-{
-	payload_free((struct pm_cached *)(uintptr_t)payload);
+	struct pm_cached *cached = (struct pm_cached *)(uintptr_t)payload;
+	if (payload->shared)
+		pm_cache_release(s->cache, cached);
+	else
+		payload_free(cached);
 }

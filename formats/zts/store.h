@@ -118,23 +118,19 @@ bool zts_file_same(const struct zts_store *store, const struct zts_file *file);
 bool zts_stores_changed(struct zts_stores *s);
 
 /*
- * The payload of a valid chunk from the cache; release it with zts_payload_release. -EIO with the
- * reason for an invalid chunk.
+ * The payload of a valid chunk, out of the cache or, without `shared`, for the caller alone;
+ * release it with zts_payload_release. -EIO with the reason for an invalid chunk.
  */
 struct zts_payload {
 	struct pm_cached cached;
+	bool shared;
 	struct pm_bytes bytes;
 	uint8_t *memory;
 };
 
-int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
+int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk, bool shared,
 	const struct zts_payload **ret, struct pm_error *err);
 void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload);
-
-/* The same, without the cache: the caller's, to give back with zts_payload_free. */
-int zts_payload_read(struct zts_stores *s, uint32_t store, uint32_t chunk,
-	const struct zts_payload **ret, struct pm_error *err);
-void zts_payload_free(const struct zts_payload *payload);
 
 /* The name of a file of a store, relative to the source; NULL if out of memory. */
 char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, const char *file);
