@@ -156,7 +156,7 @@ const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store)
 struct window_traces {
 	struct zts_scope scope;
 	struct pm_window_part *part; /* of the window, which this is */
-	uint32_t *slow;
+	uint32_t slow[ZTS_SLOWEST];
 	struct pm_part carried, requests;
 };
 
@@ -200,7 +200,6 @@ static void window_free(void *data)
 	struct window_traces *w = data;
 	pm_part_done(&w->carried);
 	pm_part_done(&w->requests);
-	free(w->slow);
 	free(w);
 }
 
@@ -219,7 +218,6 @@ static int window_build(void *context, struct pm_error *err)
 	uint32_t failed = PM_LOWER_BOUND(i, 0, v->n_failed, v->failed[i] < first);
 	uint32_t n_failed = PM_LOWER_BOUND(i, failed, v->n_failed, v->failed[i] < end) - failed;
 	bool all = end - first == v->n;
-	w->slow = malloc(((size_t)(end - first) + 1) * sizeof(*w->slow));
 	w->scope = (struct zts_scope){.z = z,
 		.first = first,
 		.end = end,
@@ -228,7 +226,7 @@ static int window_build(void *context, struct pm_error *err)
 		.n_failed = n_failed,
 		.carried = all ? NULL : &w->carried,
 		.requests = all ? &z->requests : &w->requests};
-	r = w->slow ? zts_survey_list_slow(v, first, end, w->slow, &w->scope.n_slow) : -ENOMEM;
+	r = zts_survey_list_slow(v, first, end, w->slow, &w->scope.n_slow);
 	if (r < 0) {
 		window_free(w);
 		return pm_error_plain(err, r);
@@ -236,7 +234,7 @@ static int window_build(void *context, struct pm_error *err)
 	w->part = &window->parts[ZTS_WINDOW_TRACES];
 	w->part->data = w;
 	w->part->free = window_free;
-	w->part->bytes = sizeof(*w) + (end - first) * sizeof(*w->slow);
+	w->part->bytes = sizeof(*w);
 	return 0;
 }
 

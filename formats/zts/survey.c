@@ -520,8 +520,6 @@ static void read_file(
  * The orders in which traces are listed (by time, by store, by duration), and their names.
  */
 
-enum { SLOWEST = 100 };
-
 static int by_time(const void *a, const void *b, void *context)
 {
 	const struct zts_trace *x = a, *y = b;
@@ -539,13 +537,6 @@ static int by_time(const void *a, const void *b, void *context)
 static uint64_t length_of(const struct zts_trace *t)
 {
 	return t->duration_ns == PM_NO_TIME ? 0 : t->duration_ns;
-}
-
-static int by_length(const void *a, const void *b, void *context)
-{
-	const struct zts_survey *v = context;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	return zts_order(length_of(&v->traces[k]), length_of(&v->traces[i])) ?: zts_order(i, k);
 }
 
 /* Equal for traces of one store that have the same name. */
@@ -573,13 +564,25 @@ static int by_store(const void *a, const void *b, void *context)
 	return zts_order(v->traces[i].store, v->traces[k].store) ?: zts_order(i, k);
 }
 
-int zts_survey_list_slow(
-	const struct zts_survey *v, uint32_t first, uint32_t end, uint32_t *ret, uint32_t *ret_n)
+int zts_survey_list_slow(const struct zts_survey *v, uint32_t first, uint32_t end,
+	uint32_t ret[static ZTS_SLOWEST], uint32_t *ret_n)
 {
-	for (uint32_t i = first; i < end; i++)
-		ret[i - first] = i;
-	*ret_n = end - first < SLOWEST ? end - first : SLOWEST;
-	return pm_sort_with(ret, end - first, sizeof(*ret), by_length, (void *)(uintptr_t)v);
+	uint32_t n = 0;
+	for (uint32_t i = first; i < end; i++) {
+		uint64_t length = length_of(&v->traces[i]);
+		uint32_t at = n;
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return PM_CANCELLED;
+		while (at > 0 && length > length_of(&v->traces[ret[at - 1]]))
+			at--;
+		if (at == ZTS_SLOWEST)
+			continue;
+		n += n < ZTS_SLOWEST;
+		memmove(&ret[at + 1], &ret[at], (n - at - 1) * sizeof(*ret));
+		ret[at] = i;
+	}
+	*ret_n = n;
+	return 0;
 }
 
 /* Sorts the traces by time, and lists them in the other orders. */
@@ -588,7 +591,6 @@ static void list_traces(struct zts_survey *v)
 	struct pm_arena *a = &v->arena;
 	size_t n = (size_t)v->n + 1;
 	v->by_store = pm_arena_array(a, n, sizeof(*v->by_store));
-	v->slow = pm_arena_array(a, n, sizeof(*v->slow));
 	v->failed = pm_arena_array(a, n, sizeof(*v->failed));
 	v->first_of = pm_arena_array(a, (size_t)v->n_stores + 1, sizeof(*v->first_of));
 	pm_build_check(a, pm_sort_with(v->traces, v->n, sizeof(*v->traces), by_time, v));

@@ -10,7 +10,7 @@
 #include "formats/zts/reader.h"
 #include "formats/zts/scan.h"
 
-enum { ZTS_ATTR_COLUMNS = 16, ZTS_FIXED_COLUMNS = 14 };
+enum { ZTS_ATTR_COLUMNS = 16, ZTS_FIXED_COLUMNS = 14, ZTS_SLOWEST = 100 };
 
 struct zts_columns {
 	/* All names, for struct pm_table: fixed ones, origins, attributes, the method. */
@@ -76,9 +76,9 @@ struct zts_survey {
 	size_t room;
 	struct zts_part *parts;
 	size_t n_parts, part_room;
-	uint32_t *by_store; /* traces, those of a store together, in time order */
-	uint32_t *first_of; /* n_stores + 1 places in by_store */
-	uint32_t *slow;     /* longest first: the first n_slow are shown */
+	uint32_t *by_store;         /* traces, those of a store together, in time order */
+	uint32_t *first_of;         /* n_stores + 1 places in by_store */
+	uint32_t slow[ZTS_SLOWEST]; /* longest first */
 	uint32_t n_slow;
 	uint32_t *failed; /* those with an error, in time order */
 	uint32_t n_failed;
@@ -100,12 +100,9 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts
 	struct pm_error *err);
 void zts_survey_done(struct zts_survey *v);
 
-/*
- * Numbers of the traces [first, end), longest first, in `ret`, which has room for all of them; the
- * first `*ret_n` are to be shown. 0 or -ENOMEM.
- */
-int zts_survey_list_slow(
-	const struct zts_survey *v, uint32_t first, uint32_t end, uint32_t *ret, uint32_t *ret_n);
+/* The longest of the traces [first, end), longest first. 0, or PM_CANCELLED. */
+int zts_survey_list_slow(const struct zts_survey *v, uint32_t first, uint32_t end,
+	uint32_t ret[static ZTS_SLOWEST], uint32_t *ret_n);
 
 /* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, without unknown parts. */
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out);
