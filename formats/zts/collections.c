@@ -51,23 +51,16 @@ static int chunk_find(const struct pm_collection *c, struct pm_bytes name, uint3
 static int chunk_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	switch (k) {
-	case 0:
-		*ret = (struct pm_named_doc){
-			"data.json", text_doc(c->self, zts_render_payload_json, c->a, i)};
-		ret->doc.text.flows = true;
-		return 1;
-	case 1:
-		*ret = (struct pm_named_doc){
-			"data.cbor", text_doc(c->self, zts_render_payload, c->a, i)};
-		ret->doc.text.flows = true;
-		return 1;
-	case 2:
-		*ret = (struct pm_named_doc){
-			"info.txt", text_doc(c->self, zts_render_chunk_info, c->a, i)};
-		return 1;
-	default: return 0;
-	}
+	const struct pm_named_doc docs[] = {
+		{"data.json", text_doc(c->self, zts_render_payload_json, c->a, i)},
+		{"data.cbor", text_doc(c->self, zts_render_payload, c->a, i)},
+		{"info.txt", text_doc(c->self, zts_render_chunk_info, c->a, i)},
+	};
+	if (k >= sizeof(docs) / sizeof(*docs))
+		return 0;
+	*ret = docs[k];
+	ret->doc.text.flows = k < 2;
+	return 1;
 }
 
 /* ---- traces of a store: a = the store ---- */
@@ -100,28 +93,18 @@ static int trace_document(
 {
 	const struct zts_opened *z = c->self;
 	uint32_t trace = trace_of(c, i);
-	switch (k) {
-	case 0:
-		*ret = (struct pm_named_doc){
-			"trace.json", text_doc(z, zts_render_trace_json, trace, 0)};
-		return 1;
-	case 1:
-		*ret = (struct pm_named_doc){
-			"tree.txt", text_doc(z, zts_render_trace_text, trace, 0)};
-		return 1;
-	case 2:
-		*ret = (struct pm_named_doc){"calls.csv", pm_doc_csv(zts_calls_table(z, trace))};
-		return 1;
-	case 3:
-		*ret = (struct pm_named_doc){
-			"attributes.csv", pm_doc_csv(zts_trace_attrs_table(z, trace))};
-		return 1;
-	case 4:
-		*ret = (struct pm_named_doc){
-			"exception.txt", text_doc(z, zts_render_exceptions, trace, 0)};
-		return z->survey.traces[trace].has_exception;
-	default: return 0;
-	}
+	const struct pm_named_doc docs[] = {
+		{"trace.json", text_doc(z, zts_render_trace_json, trace, 0)},
+		{"tree.txt", text_doc(z, zts_render_trace_text, trace, 0)},
+		{"calls.csv", pm_doc_csv(zts_calls_table(z, trace))},
+		{"attributes.csv", pm_doc_csv(zts_trace_attrs_table(z, trace))},
+		{"exception.txt", text_doc(z, zts_render_exceptions, trace, 0)}, /* the last one */
+	};
+	uint32_t n = sizeof(docs) / sizeof(*docs) - !z->survey.traces[trace].has_exception;
+	if (k >= n)
+		return 0;
+	*ret = docs[k];
+	return 1;
 }
 
 static int trace_profile(

@@ -140,15 +140,6 @@ static void key_u64(struct writer *w, const char *key, uint64_t u)
 }
 
 /* `known` false: null */
-static void key_known(struct writer *w, const char *key, bool known, uint64_t u)
-{
-	pm_json_key(&w->json, key);
-	if (known)
-		pm_json_u64(&w->json, u);
-	else
-		pm_json_null(&w->json);
-}
-
 static void key_time(struct writer *w, const char *key, bool known, int64_t i)
 {
 	pm_json_key(&w->json, key);
@@ -164,7 +155,8 @@ static void key_bool(struct writer *w, const char *key, bool b)
 	pm_json_bool(&w->json, b);
 }
 
-static void key_id(struct writer *w, const char *key, bool known, uint64_t id)
+/* An id of n words. */
+static void key_id(struct writer *w, const char *key, bool known, const uint64_t *id, size_t n)
 {
 	pm_json_key(&w->json, key);
 	if (!known) {
@@ -172,7 +164,8 @@ static void key_id(struct writer *w, const char *key, bool known, uint64_t id)
 		return;
 	}
 	pm_text_clear(&w->scratch);
-	pm_text_hex(&w->scratch, id, 16);
+	for (size_t i = 0; i < n; i++)
+		pm_text_hex(&w->scratch, id[i], 16);
 	pm_json_text(&w->json, pm_text_view(&w->scratch));
 }
 
@@ -247,9 +240,9 @@ static void write_rare(struct writer *w, const struct zts_texts *t, const struct
 	if (call->has & ZTS_HAS_TIMESTAMP)
 		key_u64(w, "timestamp_ns", call->timestamp_ms * ZTS_MS_NS);
 	if (call->has & ZTS_HAS_SPAN)
-		key_id(w, "span_id", true, call->span_id);
+		key_id(w, "span_id", true, &call->span_id, 1);
 	if (call->has & ZTS_HAS_PARENT)
-		key_id(w, "parent_id", true, call->parent_id);
+		key_id(w, "parent_id", true, &call->parent_id, 1);
 	if (call->has & ZTS_HAS_TYPE)
 		key_u64(w, "type", call->type);
 	if (call->has & ZTS_IS_OPEN)
@@ -269,8 +262,8 @@ static void begin_call(struct writer *w, const struct zts_call *call)
 	key_name(w, "method", t, zts_name_method, call->method);
 	key_name(w, "class", t, zts_name_class, call->method);
 	key_u64(w, "method_id", call->method);
-	key_known(w, "tstart", call->has & ZTS_HAS_TSTART, call->tstart);
-	key_known(w, "tstop", call->has & ZTS_HAS_TSTOP, call->tstop);
+	key_time(w, "tstart", call->has & ZTS_HAS_TSTART, (int64_t)call->tstart);
+	key_time(w, "tstop", call->has & ZTS_HAS_TSTOP, (int64_t)call->tstop);
 	key_time(w, "duration", ended, duration_ns / (int64_t)ZTS_TICK_NS);
 	key_time(w, "time_ns", started, delay_ns);
 	key_time(w, "duration_ns", ended, duration_ns);
@@ -320,31 +313,18 @@ static void write_chunks(struct writer *w, const struct zts_survey *v)
 	pm_json_close(&w->json, ']');
 }
 
-static void write_trace_id(struct writer *w)
-{
-	pm_json_key(&w->json, "trace_id");
-	if (!w->trace->has_trace_id) {
-		pm_json_null(&w->json);
-		return;
-	}
-	pm_text_clear(&w->scratch);
-	pm_text_hex(&w->scratch, w->trace->trace_id[0], 16);
-	pm_text_hex(&w->scratch, w->trace->trace_id[1], 16);
-	pm_json_text(&w->json, pm_text_view(&w->scratch));
-}
-
 static void write_trace(struct writer *w, const struct zts_survey *v)
 {
 	const struct zts_trace *t = w->trace;
 	const struct zts_call *root = &w->tree->calls[0];
 	pm_json_open(&w->json, '{');
-	write_trace_id(w);
-	key_id(w, "span_id", t->span_id != 0, t->span_id);
-	key_id(w, "parent_id", t->parent_id != 0, t->parent_id);
+	key_id(w, "trace_id", t->has_trace_id, t->trace_id, 2);
+	key_id(w, "span_id", t->span_id != 0, &t->span_id, 1);
+	key_id(w, "parent_id", t->parent_id != 0, &t->parent_id, 1);
 	pm_json_key(&w->json, "store");
 	pm_json_str(&w->json, w->z->stores.items[t->store].number);
 	key_u64(w, "timestamp_ns", t->timestamp_ns);
-	key_known(w, "duration_ns", t->duration_ns != PM_NO_TIME, t->duration_ns);
+	key_time(w, "duration_ns", t->duration_ns != PM_NO_TIME, (int64_t)t->duration_ns);
 	key_u64(w, "calls", t->calls);
 	key_u64(w, "records", t->records);
 	key_u64(w, "errors", t->errors);

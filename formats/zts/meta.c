@@ -207,32 +207,25 @@ int zts_meta_read_old(
 
 /* ---- both ---- */
 
-static int order(uint64_t a, uint64_t b)
+/* 0: states of one record. */
+static int compare_records(const struct zts_span *x, const struct zts_span *y)
 {
-	return (a > b) - (a < b);
+	return zts_order(x->store, y->store)
+		?: zts_order(x->data_offset, y->data_offset)
+		?: zts_order(x->start_offset, y->start_offset)
+		?: zts_order(x->trace_id[0], y->trace_id[0])
+		?: zts_order(x->trace_id[1], y->trace_id[1])
+		?: zts_order(x->span_id, y->span_id)
+		?: zts_order(x->timestamp_ns, y->timestamp_ns);
 }
 
 /* Of two states of a record, the later one comes first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct zts_span *x = a, *y = b;
-	return order(x->store, y->store)
-		?: order(x->data_offset, y->data_offset)
-		?: order(x->start_offset, y->start_offset)
-		?: order(x->trace_id[0], y->trace_id[0])
-		?: order(x->trace_id[1], y->trace_id[1])
-		?: order(x->span_id, y->span_id)
-		?: order(x->timestamp_ns, y->timestamp_ns)
-		?: order(y->records, x->records)
-		?: order(y->tstop, x->tstop);
-}
-
-static bool same_record(const struct zts_span *a, const struct zts_span *b)
-{
-	return a->store == b->store && a->data_offset == b->data_offset &&
-		a->start_offset == b->start_offset && a->trace_id[0] == b->trace_id[0] &&
-		a->trace_id[1] == b->trace_id[1] && a->span_id == b->span_id &&
-		a->timestamp_ns == b->timestamp_ns;
+	return compare_records(x, y)
+		?: zts_order(y->records, x->records)
+		?: zts_order(y->tstop, x->tstop);
 }
 
 int zts_spans_unite(struct zts_spans *spans)
@@ -241,7 +234,7 @@ int zts_spans_unite(struct zts_spans *spans)
 	if (pm_sort(spans->items, spans->n, sizeof(*spans->items), by_place) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < spans->n; i++)
-		if (kept == 0 || !same_record(&spans->items[kept - 1], &spans->items[i]))
+		if (kept == 0 || compare_records(&spans->items[kept - 1], &spans->items[i]) != 0)
 			spans->items[kept++] = spans->items[i];
 	spans->n = kept;
 	return 0;

@@ -7,6 +7,12 @@
 
 #include "formats/common/arena.h"
 
+/* Negative, 0 or positive, for sorting. */
+static inline int zts_order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 enum zts_flag {
 	ZTS_FLAG_ERROR = 0x08,
 	ZTS_FLAG_FIRST = 0x20, /* of the parts of a chunked trace */

@@ -220,17 +220,12 @@ void zts_traces_done(struct zts_traces *r)
 
 /* ---- a trace ---- */
 
-static bool has_time(const struct zts_call *call)
-{
-	int64_t ns;
-	return zts_call_duration(call, &ns) && ns >= 0;
-}
-
 /* pm_sample.within of a call; the samples before it are known. */
 static uint64_t within(const struct zts_tree *tree, const struct pm_sample *samples, uint32_t i)
 {
 	uint32_t caller = tree->calls[i].parent;
-	if (caller == PM_NONE || has_time(&tree->calls[caller]))
+	int64_t ns;
+	if (caller == PM_NONE || (zts_call_duration(&tree->calls[caller], &ns) && ns >= 0))
 		return 0;
 	if (samples[caller].within)
 		return samples[caller].within;

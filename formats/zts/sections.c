@@ -132,7 +132,8 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	return 1;
 }
 
-static struct pm_section section(const void *self, enum zts_of of, uint32_t k)
+void zts_list_sections(
+	const void *self, enum zts_of of, struct pm_section ret[static ZTS_N_SECTIONS])
 {
 	static const char *const traces[] = {"traces", "errors", "stores", "from and to"};
 	static const char *const slow[] = {
@@ -149,14 +150,7 @@ static struct pm_section section(const void *self, enum zts_of of, uint32_t k)
 		{"Exceptions by class (exceptions.csv: by message)",
 			{&types[2], exceptions, 3, self, of, 0, 0}},
 	};
-	return all[k];
-}
-
-void zts_list_sections(
-	const void *self, enum zts_of of, struct pm_section ret[static ZTS_N_SECTIONS])
-{
-	for (uint32_t k = 0; k < ZTS_N_SECTIONS; k++)
-		ret[k] = section(self, of, k);
+	memcpy(ret, all, sizeof(all));
 }
 
 /*

@@ -10,16 +10,22 @@ static bool is_word(uint8_t c)
 	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
 }
 
+static size_t word_end(struct pm_bytes s, size_t at)
+{
+	while (at < s.len && is_word(s.p[at]))
+		at++;
+	return at;
+}
+
 bool zts_is_statement(struct pm_bytes value)
 {
 	static const char *const verbs[] = {"select", "insert", "update", "delete", "merge",
 		"replace", "with", "call", "exec", "execute", "truncate", "create", "alter",
 		"drop"};
-	size_t from = 0, to;
+	size_t from = 0;
 	while (from < value.len && isspace(value.p[from]))
 		from++;
-	for (to = from; to < value.len && is_word(value.p[to]);)
-		to++;
+	size_t to = word_end(value, from);
 	if (to == value.len || !isspace(value.p[to]))
 		return false;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
@@ -61,13 +67,6 @@ struct shape {
 	bool after_in; /* the last word was IN */
 	bool in_list;  /* behind `IN (?` */
 };
-
-static size_t word_end(struct pm_bytes s, size_t at)
-{
-	while (at < s.len && is_word(s.p[at]))
-		at++;
-	return at;
-}
 
 /* Behind further `, ?` of a list and blanks before its end, which are left out. */
 static size_t list_end(struct pm_bytes s, size_t at)

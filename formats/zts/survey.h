@@ -89,12 +89,6 @@ struct zts_survey {
 	struct pm_damage_list damage; /* found in the indexes */
 };
 
-/* Negative, 0 or positive, for sorting. */
-static inline int zts_order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Unless `sums` is NULL, the scan also adds up traces. */
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_adders *sums,
 	struct pm_error *err);

@@ -161,40 +161,26 @@ static int get_carried(const struct pm_rows *rows, const struct zts_opened **ret
 	return zts_get_carried(scope, ret, err);
 }
 
-/* The cells before the value; returns the next one. */
-static struct pm_cell *put_sums(const struct zts_opened *z, const struct zts_attr_sums *sums,
-	struct pm_rows *rows, struct pm_cell *cells)
-{
-	cells[0] = pm_cell_u64(sums->traces);
-	cells[1] = pm_cell_u64(sums->trace_errors);
-	cells[2] = pm_cell_u64(sums->calls);
-	cells[3] = pm_cell_u64(sums->errors);
-	return zts_put_times(z, sums, rows, &cells[4]);
-}
-
+/* Of attributes, or of statements, which have no key. */
 static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_opened *z;
 	const struct zts_aggregate *carried;
+	bool keyed = rows->table->columns == attribute_columns;
 	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried->all->attributes.texts.n)
+	const struct zts_attributes *of =
+		keyed ? &carried->all->attributes : &carried->all->statements;
+	if (r < 0 || rows->at >= of->texts.n)
 		return r;
-	const struct zts_attr_sums *sums = &carried->all->attributes.items[rows->at++];
-	struct pm_cell *next = put_sums(z, sums, rows, cells);
-	next[0] = pm_cell_lasting(sums->key);
-	next[1] = pm_cell_text(sums->value);
-	return 1;
-}
-
-static int statements_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	const struct zts_opened *z;
-	const struct zts_aggregate *carried;
-	int r = get_carried(rows, &z, &carried, err);
-	if (r < 0 || rows->at >= carried->all->statements.texts.n)
-		return r;
-	const struct zts_attr_sums *sums = &carried->all->statements.items[rows->at++];
-	*put_sums(z, sums, rows, cells) = pm_cell_text(sums->value);
+	const struct zts_attr_sums *sums = &of->items[rows->at++];
+	cells[0] = pm_cell_u64(sums->traces);
+	cells[1] = pm_cell_u64(sums->trace_errors);
+	cells[2] = pm_cell_u64(sums->calls);
+	cells[3] = pm_cell_u64(sums->errors);
+	struct pm_cell *next = zts_put_times(z, sums, rows, &cells[4]);
+	if (keyed)
+		*next++ = pm_cell_lasting(sums->key);
+	*next = pm_cell_text(sums->value);
 	return 1;
 }
 
@@ -222,7 +208,6 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 static const struct pm_table_type attributes_type = {.next = attributes_next};
-static const struct pm_table_type statements_type = {.next = statements_next};
 static const struct pm_table_type exceptions_type = {.next = exceptions_next};
 
 struct pm_table zts_table(const void *self, enum zts_of of, enum zts_table which)
@@ -232,7 +217,7 @@ struct pm_table zts_table(const void *self, enum zts_of of, enum zts_table which
 		[ZTS_TABLE_METHODS] = {&methods_type, method_columns, COUNT(method_columns)},
 		[ZTS_TABLE_ATTRIBUTES] = {&attributes_type, attribute_columns,
 			COUNT(attribute_columns)},
-		[ZTS_TABLE_STATEMENTS] = {&statements_type, statement_columns,
+		[ZTS_TABLE_STATEMENTS] = {&attributes_type, statement_columns,
 			COUNT(statement_columns)},
 		[ZTS_TABLE_EXCEPTIONS] = {&exceptions_type, exception_columns,
 			COUNT(exception_columns)},

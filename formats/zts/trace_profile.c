@@ -111,12 +111,6 @@ static int get_trace(void *trace, struct pm_error *err)
 	return pm_lazy_get(&t->once, build, t, err);
 }
 
-static int get(const struct pm_profile *p, struct trace **ret, struct pm_error *err)
-{
-	*ret = p->self;
-	return get_trace(p->self, err);
-}
-
 static const struct pm_metric time_of_calls = {
 	0, 0, PM_ROLE_EXCLUSIVE, true, true, true, TEXT("time"), TEXT("ns"), TEXT("exclusive")};
 static const struct pm_metrics metrics = {1, &time_of_calls};
@@ -125,9 +119,9 @@ static const struct pm_metrics metrics = {1, &time_of_calls};
 static int64_t costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct trace *t;
+	const struct trace *t = p->self;
 	size_t n = 0;
-	int r = get(p, &t, err);
+	int r = get_trace(p->self, err);
 	if (r < 0)
 		return r;
 	for (; n < room && first + n < t->thread.n_samples; n++)
@@ -156,10 +150,10 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct trace *t;
+	const struct trace *t = p->self;
 	size_t n = 0;
 	(void)thread;
-	int r = get(p, &t, err);
+	int r = get_trace(p->self, err);
 	if (r < 0)
 		return r;
 	for (; n < room && first + n < t->thread.n_samples; n++)
