@@ -55,6 +55,14 @@ class Small(unittest.TestCase):
         self.assertIn("busy     20 ms of 2 threads × 19 ms: 52.6%, of which 5 ms in category idle", lines)
         self.assertIn("kinds    program 75.0%, idle 25.0%", lines)
 
+    def test_texts_speak_of_tables_that_are_there(self):
+        """With one thread there is no imbalance.csv."""
+        source = self.source("threads.folded", "app-7/7;f 3\napp-7/7;g 4\n")
+        self.assertNotIn("imbalance.csv", self.cat(source, "recipes.txt"))
+        source = self.source("threads.folded", "app-7/7;f 3\napp-7/8;g 4\n")
+        self.assertIn("imbalance.csv", self.cat(source, "recipes.txt"))
+        self.assertEqual(len(self.rows(source, "imbalance.csv")), 4)
+
     def test_rounded_times_of_events_are_said(self):
         events = [{"type": kind, "frame": 0, "at": at} for kind, at in (("O", 0), ("C", 1.0000000004), ("O", 2), ("C", 2.5))]
         profile = {"type": "evented", "name": "p", "unit": "seconds", "startValue": 0, "endValue": 3, "events": events}

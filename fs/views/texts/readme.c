@@ -243,8 +243,8 @@ static void add_other_run(const struct recipes *c)
 	if (!recipes_have_cost(c))
 		return;
 	pm_text_printf(c->out,
-		"  What changed since another run? Mount that run at OTHER and compare by name (ids are\n"
-		"  only valid within one run):\n"
+		"  What changed since another run? `profmount THAT_SOURCE THIS_SOURCE DIR` compares them\n"
+		"  (see compare/ there). Of two mounts, this one and OTHER, by name, for ids are of one run:\n"
 		"  awk -F'\\t' 'FNR > 1 { d[$NF] += NR == FNR ? -$%u : $%u } END { for (f in d) print d[f], f }'"
 		" \\\n      OTHER/functions.tsv functions.tsv | sort -gr | head\n",
 		c->columns->first_excl + 3, c->columns->first_excl + 3);
@@ -777,8 +777,12 @@ static int find_lead(struct pmfs_model *m, const char **lead, struct pm_error *e
 	return r;
 }
 
-static void add_meanings(struct pm_text *out, const struct pm_profile *p)
+static int add_meanings(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
+	const struct pm_profile *p = pmfs_model_profile(m);
+	int several = pmfs_has_several_threads(m, 0, err);
+	if (several < 0)
+		return several;
 	const char *kind = pm_profile_kind_of_tree(p);
 	pm_text_str(out,
 		"  _incl is the cost of a context including everything below it, _excl is its own cost.\n"
@@ -786,7 +790,7 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		"  outermost). An empty cell means that no value is stored; 0 is a stored zero. Units are\n"
 		"  part of the column names. The hot path follows the most expensive child for as long as\n"
 		"  it has at least half of its parent's cost.\n");
-	if (pm_profile_has(p, threads))
+	if (several)
 		pm_text_str(out,
 			"  imbalance.csv compares a thread with its peers: those of the same number on all\n"
 			"  ranks or, without ranks, those with a value there. imbalance = max / mean and lost =\n"
@@ -800,6 +804,7 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		pm_text_str(out,
 			"  This profile records call edges only. contexts/ has two levels, each sub and the\n"
 			"  subs it called, so inclusive costs at the top level overlap.\n");
+	return 0;
 }
 
 /* The most frequent question. Costs that cannot be read say why elsewhere. */
@@ -917,8 +922,7 @@ int pmfs_recipes_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
 			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
 			lead);
-	add_meanings(out, pmfs_model_profile(m));
-	if ((r = add_missing(out, m, err)) < 0)
+	if ((r = add_meanings(out, m, err)) < 0 || (r = add_missing(out, m, err)) < 0)
 		return r;
 	add_exports(out);
 	pm_text_str(out,
