@@ -14,6 +14,17 @@
 #include "profmount/error.h"
 #include "profmount/limits.h"
 
+static void free_list(void *list)
+{
+	pm_damage_done(list);
+}
+
+void pm_damage_list_in(struct pm_damage_list *ret, struct pm_arena *a)
+{
+	*ret = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_arena_owns(a, free_list, ret);
+}
+
 /* Room for this row and for a final one, which must not fail. */
 static bool add_row(struct pm_damage_list *list, const struct pm_damage *row)
 {

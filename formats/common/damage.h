@@ -21,6 +21,9 @@ struct pm_damage_list {
 		.lock = PTHREAD_MUTEX_INITIALIZER                                                  \
 	}
 
+/* An empty list, which is freed with the arena. */
+void pm_damage_list_in(struct pm_damage_list *ret, struct pm_arena *a);
+
 /*
  * Adds a row; offset and bytes may be PM_NO_OFFSET. If out of memory, the row is counted as beyond
  * the limit.

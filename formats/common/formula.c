@@ -267,18 +267,28 @@ static int read_all(struct reader *r)
 	return status;
 }
 
-int pm_formula_read(struct pm_bytes text, struct pm_formula *ret, struct pm_formula_fault *fault)
+int pm_formula_read_in(struct pm_arena *a, struct pm_bytes text, struct pm_formula *ret,
+	struct pm_formula_fault *fault)
 {
 	struct reader r = {.text = text, .f = ret, .fault = fault};
 	size_t most = text.len < PM_LIMIT_FORMULA ? text.len + 1 : PM_LIMIT_FORMULA;
-	*ret = (struct pm_formula){.ops = calloc(most, sizeof(*ret->ops))};
+	*ret = (struct pm_formula){.ops = pm_arena_realloc(a, NULL, most * sizeof(*ret->ops))};
 	*fault = (struct pm_formula_fault){0, NULL};
 	if (!ret->ops)
 		return -ENOMEM;
 	int status = read_all(&r);
-	if (status < 0)
-		pm_formula_done(ret);
+	if (status < 0) {
+		pm_arena_free(a, ret->ops);
+		*ret = (struct pm_formula){.n = 0};
+	} else if (a) {
+		ret->ops = pm_arena_realloc(a, ret->ops, ret->n * sizeof(*ret->ops));
+	}
 	return status;
+}
+
+int pm_formula_read(struct pm_bytes text, struct pm_formula *ret, struct pm_formula_fault *fault)
+{
+	return pm_formula_read_in(NULL, text, ret, fault);
 }
 
 void pm_formula_done(struct pm_formula *f)

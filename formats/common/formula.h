@@ -6,6 +6,7 @@
 #ifndef PROFMOUNT_FORMULA_H
 #define PROFMOUNT_FORMULA_H
 
+#include "formats/common/arena.h"
 #include "profmount/bytes.h"
 
 enum pm_op_kind {
@@ -56,6 +57,10 @@ struct pm_formula_fault {
  * 0, -EINVAL with `fault` filled, or -ENOMEM; after a failure there is nothing to free.
  */
 int pm_formula_read(struct pm_bytes text, struct pm_formula *ret, struct pm_formula_fault *fault);
+
+/* The same in a build of the arena, which has the steps. */
+int pm_formula_read_in(struct pm_arena *a, struct pm_bytes text, struct pm_formula *ret,
+	struct pm_formula_fault *fault);
 
 /* Accepts a zeroed one. */
 void pm_formula_done(struct pm_formula *f);

@@ -598,7 +598,7 @@ void hpcrun_merge(struct hpcrun_merged *ret, struct pm_arena *a, struct hpcrun_f
 			.places = pm_strtab_in(scratch),
 			.text = {.arena = scratch}}};
 	pm_arena_owns(scratch, merger_done, m);
-	hpcrun_damage_init(&ret->damage, a);
+	pm_damage_list_in(&ret->damage, a);
 	if (!folder->no_symbols)
 		pm_build_check(a, sym_names_new(&m->symbols, &place, &ret->damage));
 	m->frames.named.names = m->symbols;

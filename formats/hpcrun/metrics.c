@@ -170,11 +170,6 @@ static struct pm_bytes take_field(struct pm_bytes *rest)
 	return field;
 }
 
-static void formula_done(void *formula)
-{
-	pm_formula_done(formula);
-}
-
 struct deriving {
 	const struct hpcrun_metric_names *names;
 	const uint32_t *groups; /* by name */
@@ -192,21 +187,16 @@ static struct pm_formula *read_formula(
 	const struct deriving *d, struct pm_bytes text, struct pm_bytes names, const char **ret_why)
 {
 	struct pm_formula_fault where;
-	struct pm_formula *formula = pm_arena_alloc(d->arena, 2 * sizeof(*formula));
-	struct pm_formula *read = formula + 1; /* with room for more steps than it has */
-	pm_arena_owns(d->arena, formula_done, read);
-	int r = pm_formula_read(text, read, &where);
+	struct pm_formula *formula = pm_arena_alloc(d->arena, sizeof(*formula));
+	int r = pm_formula_read_in(d->arena, text, formula, &where);
 	if (r == -EINVAL) {
 		*ret_why = "its formula is none that can be computed";
 		return NULL;
 	}
 	pm_build_check(d->arena, r);
 	bool has_values = true;
-	formula->n = read->n;
-	formula->ops = pm_arena_array(d->arena, read->n, sizeof(*read->ops));
-	for (uint32_t i = 0; i < read->n; i++) {
+	for (uint32_t i = 0; i < formula->n; i++) {
 		struct pm_op *op = &formula->ops[i];
-		*op = read->ops[i];
 		if (op->kind != PM_OP_NAME)
 			continue;
 		/* `$0`, `$1` … come in this order. */
@@ -217,7 +207,6 @@ static struct pm_formula *read_formula(
 		op->leaf = name == PM_NONE ? PM_NONE : d->groups[name];
 		has_values &= op->leaf != PM_NONE;
 	}
-	pm_formula_done(read);
 	return has_values && !*ret_why ? formula : NULL;
 }
 

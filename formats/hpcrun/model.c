@@ -213,7 +213,7 @@ static void build_damage(struct pm_arena *a, void *opened, void *part, struct pm
 	pm_build_check(a, get_merged(o, err));
 	pm_build_check(a, get_times(o, err));
 	l->opened = o;
-	hpcrun_damage_init(&l->list, a);
+	pm_damage_list_in(&l->list, a);
 	pm_damage_add_all(&l->list, &o->merged->damage);
 	struct pm_pipeline pipeline = {.n = o->thread_list->threads.n,
 		.size = sizeof(struct pm_damage_list),

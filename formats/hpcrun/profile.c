@@ -13,17 +13,6 @@
 
 /* ==== what could not be read ==== */
 
-static void free_damage(void *list)
-{
-	pm_damage_done(list);
-}
-
-void hpcrun_damage_init(struct pm_damage_list *ret, struct pm_arena *a)
-{
-	*ret = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	pm_arena_owns(a, free_damage, ret);
-}
-
 void hpcrun_report_loss(
 	const struct hpcrun_report *r, uint64_t offset, uint64_t bytes, const char *format, ...)
 {

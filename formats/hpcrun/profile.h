@@ -136,9 +136,6 @@ static inline uint32_t hpcrun_node_number(int64_t id)
 
 /* ---- what could not be read ---- */
 
-/* An empty list, which the arena frees. In a build. */
-void hpcrun_damage_init(struct pm_damage_list *ret, struct pm_arena *a);
-
 struct hpcrun_report {
 	struct pm_damage_list *list; /* NULL: reports are discarded */
 	const char *file;

@@ -635,7 +635,7 @@ void hpcrun_thread_list_read(
 	*ret = (struct hpcrun_thread_list){
 		.threads = {.n = n, .threads = reading.threads, .has_files = true},
 		.items = pm_arena_array(a, n, sizeof(*ret->items))};
-	hpcrun_damage_init(&ret->damage, a);
+	pm_damage_list_in(&ret->damage, a);
 	pm_build_check(a, pm_pipeline_run(&pipeline));
 	find_runs(scratch, folder, ret, reading.claims);
 	hpcrun_identities_resolve(a, reading.claims, n, reading.threads, &ret->threads);
