@@ -56,6 +56,9 @@ void sym_demangle(struct pm_bytes symbol, struct pm_text *ret)
 	pm_text_clear(ret);
 	if (symbol.len > 2 && symbol.len <= SYM_MANGLED_MAX && symbol.p[0] == '_' &&
 		(symbol.p[1] == 'Z' || symbol.p[1] == 'R')) {
+		/* Now, so that running out of memory does not leave a library's frames. */
+		if (!pm_text_reserve(ret, SYM_DEMANGLED_MAX))
+			return;
 		memcpy(text, symbol.p, symbol.len);
 		text[symbol.len] = '\0';
 		if (demangle(text, ret) && ret->len)
