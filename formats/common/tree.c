@@ -234,6 +234,11 @@ uint32_t pm_tree_frame_of(const struct pm_tree_builder *b, uint32_t rank)
 	return b->contexts[rank].frame;
 }
 
+uint32_t pm_tree_number_of(const struct pm_tree_builder *b, uint32_t rank)
+{
+	return b->contexts[rank].number;
+}
+
 /* ==== the frozen tree ==== */
 
 /* Database numbers → contexts: an array where numbers are dense, else sorted pairs. */

@@ -44,9 +44,10 @@ const struct pm_frame *pm_tree_interned(const struct pm_tree_builder *b, uint32_
 /* Number of contexts so far. */
 uint32_t pm_tree_count(const struct pm_tree_builder *b);
 
-/* The parent (a rank or PM_NONE) and frame of a context by rank. */
+/* The parent (a rank or PM_NONE), frame and number of a context by rank. */
 uint32_t pm_tree_parent_of(const struct pm_tree_builder *b, uint32_t rank);
 uint32_t pm_tree_frame_of(const struct pm_tree_builder *b, uint32_t rank);
+uint32_t pm_tree_number_of(const struct pm_tree_builder *b, uint32_t rank);
 
 /*
  * Freezes the tree and frees the builder. `weight[rank]` is the inclusive cost by which siblings

@@ -5,10 +5,8 @@
  */
 #include "formats/hpctoolkit/hpctoolkit.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
-
-#include "formats/common/work.h"
 
 /* ---- roles ---- */
 
@@ -93,8 +91,10 @@ struct search {
 	uint32_t unseen; /* number of groups without a value so far; the search ends at 0 */
 };
 
-static void quantity_seen(struct search *s, uint32_t quantity)
+/* `of` is of_prop or of_sum of the metrics. */
+static void quantity_seen(struct search *s, const uint32_t *of, uint32_t id)
 {
+	uint32_t quantity = of[id] - 1;
 	if (quantity == HPCTK_NONE || s->group_of[quantity] == HPCTK_NONE)
 		return;
 	bool *seen = &s->seen[s->group_of[quantity]];
@@ -102,108 +102,72 @@ static void quantity_seen(struct search *s, uint32_t quantity)
 	*seen = true;
 }
 
-static void summary_search(struct search *s)
+static void block_search(struct search *s, const struct hpctk_block *b, const uint32_t *of)
 {
-	const struct hpctk_block *b = &s->reader->summary;
 	for (uint64_t v = 0; v < b->n_values && s->unseen; v++)
-		quantity_seen(
-			s, hpctk_quantity_of_sum(s->reader->metrics, hpctk_block_value(b, v).sub));
+		quantity_seen(s, of, hpctk_block_value(b, v).sub);
 }
 
 /* The index entries of cct.db tell which metrics have values; no value needs to be read. */
-static void cct_search(struct search *s)
+static void cct_search(struct pm_arena *a, struct search *s)
 {
 	const struct hpctk_opened *db = s->reader->db;
-	for (uint32_t number = 0; number < db->contexts.n && s->unseen && !pm_work_cancelled();
-		number++) {
+	for (uint32_t number = 0; number < db->contexts.n && s->unseen; number++) {
 		struct hpctk_block block;
 		struct hpctk_run run;
+		pm_build_proceed(a);
 		if (hpctk_context_block(db, number, &block, NULL) < 0)
 			continue;
 		for (uint32_t i = 0; i < block.n_index; i++)
 			if (hpctk_block_run(&block, i, &run, NULL) == 0 && run.first < run.end &&
 				run.key < HPCTK_N_IDS)
-				quantity_seen(
-					s, hpctk_quantity_of_prop(s->reader->metrics, run.key));
+				quantity_seen(s, s->reader->metrics->of_prop, run.key);
 	}
 }
 
-static void threads_search(struct search *s)
+static void columns_build(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	const struct pm_threads *threads = &s->reader->threads->list;
-	for (uint32_t t = 0; t < threads->n && s->unseen && !pm_work_cancelled(); t++) {
-		struct hpctk_block b;
-		if (hpctk_profile_block(s->reader->db, threads->threads[t].id, &b, NULL) < 0)
-			continue;
-		for (uint64_t v = 0; v < b.n_values && s->unseen; v++)
-			quantity_seen(s,
-				hpctk_quantity_of_prop(
-					s->reader->metrics, hpctk_block_value(&b, v).sub));
-	}
-}
-
-static int columns_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct hpctk_opened *db = owner;
+	struct hpctk_opened *db = opened;
 	struct hpctk_columns *c = part;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	struct hpctk_run_reader reader;
-	int r = hpctk_run_reader_init(&reader, db, err);
-	if (r == 0)
-		r = hpctk_blocks_ready(db, true, err);
-	if (r < 0)
-		return r;
+	pm_build_check(a, hpctk_run_reader_init(&reader, db, err));
+	pm_build_check(a, hpctk_blocks_ready(db, true, err));
+	const struct pm_threads *threads = &reader.threads->list;
 	size_t n = reader.metrics->n_quantities;
-	uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
-	bool *seen = calloc(n + 1, sizeof(*seen));
-	c->metrics = calloc(n + 1, sizeof(*c->metrics));
-	c->shown = calloc(n + 1, sizeof(*c->shown));
-	c->visible = calloc(n + 1, sizeof(*c->visible));
-	c->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	if (group_of && seen && c->metrics && c->shown && c->visible) {
-		struct search s = {.reader = &reader, .group_of = group_of, .seen = seen};
-		s.unseen = metrics_list(reader.metrics, c, group_of);
-		summary_search(&s);
-		if (db->folder.present[HPCTK_CCT])
-			cct_search(&s);
-		if (!db->folder.present[HPCTK_CCT] || db->contexts.cut)
-			threads_search(&s);
-		for (uint32_t i = 0; i < c->list.n; i++)
-			c->metrics[i].has_values = seen[c->metrics[i].group];
-		c->list.metrics = c->metrics;
-		db->parts.metrics.it = &c->list;
-		r = pm_work_cancelled() ? PM_CANCELLED : 0;
-		if (r == 0 && db->folder.has_formulas)
-			r = hpctk_taxonomy_parse(
-				db->folder.formulas.bytes, reader.metrics, group_of, c);
-		if (c->damage.no_memory)
-			r = -ENOMEM;
-	} else {
-		r = -ENOMEM;
+	uint32_t *group_of = pm_arena_array(scratch, n, sizeof(*group_of));
+	struct search s = {.reader = &reader,
+		.group_of = group_of,
+		.seen = pm_arena_array(scratch, n, sizeof(*s.seen))};
+	pm_damage_list_in(&c->damage, a);
+	c->metrics = pm_arena_array(a, n, sizeof(*c->metrics));
+	c->shown = pm_arena_array(a, n, sizeof(*c->shown));
+	c->visible = pm_arena_array(a, n, sizeof(*c->visible));
+	s.unseen = metrics_list(reader.metrics, c, group_of);
+	block_search(&s, &reader.summary, reader.metrics->of_sum);
+	if (db->folder.present[HPCTK_CCT])
+		cct_search(a, &s);
+	bool all = db->folder.present[HPCTK_CCT] && !db->contexts.cut;
+	for (uint32_t t = 0; !all && t < threads->n && s.unseen; t++) {
+		struct hpctk_block block;
+		pm_build_proceed(a);
+		if (hpctk_profile_block(db, threads->threads[t].id, &block, NULL) == 0)
+			block_search(&s, &block, reader.metrics->of_prop);
 	}
-	free(group_of);
-	free(seen);
-	return r;
+	for (uint32_t i = 0; i < c->list.n; i++)
+		c->metrics[i].has_values = s.seen[c->metrics[i].group];
+	c->list.metrics = c->metrics;
+	if (db->folder.has_formulas)
+		hpctk_taxonomy_read(a, db->folder.formulas.bytes, reader.metrics, group_of, c);
+	pm_build_check(a, c->damage.no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
+	db->parts.metrics.it = &c->list;
 }
-
-static void columns_done(void *part)
-{
-	struct hpctk_columns *c = part;
-	free(c->metrics);
-	free(c->derived);
-	free(c->shown);
-	free(c->visible);
-	pm_damage_done(&c->damage);
-	pm_arena_done(&c->arena);
-}
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_columns),
-	.fill = columns_fill,
-	.done = columns_done,
-	.file = NULL,
-	.what = "metrics"};
 
 int hpctk_columns_get(
 	struct hpctk_opened *db, const struct hpctk_columns **ret, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		.size = sizeof(struct hpctk_columns), .build = columns_build, .what = "metrics"};
 	return pm_part_get(&db->columns, &type, db, ret, err);
 }

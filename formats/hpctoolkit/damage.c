@@ -8,20 +8,19 @@
 #include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
-#include "formats/common/work.h"
 
 struct scan {
+	struct pm_arena *a;
 	struct hpctk_opened *db;
 	const struct hpctk_tree *tree;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
 	struct pm_damage_list *found;
-	struct hpctk_lengths lengths;
+	struct pm_map lengths;
 	bool *is_stat; /* by id: does the summary contain a statistic with it? */
 };
 
@@ -49,7 +48,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const char *what)
 {
 	struct pm_bytes ignored;
-	if (string_at != 0 && !hpctk_string_find_again(s->db, &s->lengths, string_at, &ignored))
+	if (string_at != 0 && !hpctk_string_find(s->db, &s->lengths, string_at, &ignored))
 		pm_damage_add(s->found, "meta.db", at, PM_NO_OFFSET,
 			"%s: its string is the end of another one, or does not end in the file",
 			what);
@@ -99,19 +98,6 @@ static void meta_scan(struct scan *s)
 	functions_scan(s);
 }
 
-/* Contexts in database order, so that the second one with a number is reported. */
-static void numbers_scan(struct scan *s)
-{
-	const struct pm_tree *tree = s->tree->tree;
-	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
-		uint32_t context = s->tree->of_rank[rank];
-		if (pm_tree_find(tree, tree->number[context]) != context)
-			pm_damage_add(s->found, "meta.db", s->tree->record_at[rank], PM_NO_OFFSET,
-				"context tree: another context has the id %u",
-				tree->number[context]);
-	}
-}
-
 /* ---- profile.db and cct.db ---- */
 
 /* Counts faults of one kind in a block or line, and notes the position of the first. */
@@ -141,6 +127,7 @@ static void profile_scan(struct scan *s, uint32_t i)
 	bool summary = hpctk_profile_is_summary(s->db, i);
 	struct tally unknown = {0, 0};
 	struct hpctk_block block;
+	pm_build_proceed(s->a);
 	if (hpctk_profile_block(s->db, i, &block, &e) < 0) {
 		error_add(s, &e, "profile", i);
 		return;
@@ -163,6 +150,7 @@ static void context_scan(struct scan *s, uint32_t number)
 	struct pm_error e = {.offset = PM_NO_OFFSET};
 	struct tally metrics = {0, 0}, profiles = {0, 0};
 	struct hpctk_block block;
+	pm_build_proceed(s->a);
 	if (hpctk_context_block(s->db, number, &block, &e) < 0) {
 		error_add(s, &e, "context", number);
 		return;
@@ -193,6 +181,7 @@ static void line_scan(struct scan *s, uint32_t thread)
 	uint32_t profile = s->threads->list.threads[thread].id;
 	struct tally unknown = {0, 0}, early = {0, 0};
 	uint64_t before = 0;
+	pm_build_proceed(s->a);
 	for (uint64_t i = 0; i < line->n; i++) {
 		struct hpctk_sample_record sample = hpctk_sample_get(s->db, line, i);
 		uint64_t at = line->at + i * HPCTK_SAMPLE;
@@ -216,24 +205,28 @@ static void line_scan(struct scan *s, uint32_t thread)
 
 static void scan_all(struct scan *s)
 {
+	const struct pm_tree *tree = s->tree->tree;
 	for (size_t i = 0; i < s->metrics->n_summaries; i++)
 		if (s->metrics->summaries[i].stat_id != HPCTK_NONE)
 			s->is_stat[s->metrics->summaries[i].stat_id] = true;
 	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++)
 		footer_scan(s, i);
 	meta_scan(s);
-	numbers_scan(s);
-	for (uint32_t i = 0; i < s->db->profiles.n && !pm_work_cancelled(); i++)
+	/* Contexts in database order, so that the second one with a number is reported. */
+	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
+		uint32_t context = s->tree->of_rank[rank];
+		if (pm_tree_find(tree, tree->number[context]) != context)
+			pm_damage_add(s->found, "meta.db", s->tree->record_at[rank], PM_NO_OFFSET,
+				"context tree: another context has the id %u",
+				tree->number[context]);
+	}
+	for (uint32_t i = 0; i < s->db->profiles.n; i++)
 		profile_scan(s, i);
-	for (uint32_t i = 0; i < s->db->contexts.n && !pm_work_cancelled(); i++)
+	for (uint32_t i = 0; i < s->db->contexts.n; i++)
 		context_scan(s, i);
-	for (uint32_t i = 0; i < s->threads->list.n && !pm_work_cancelled(); i++)
+	for (uint32_t i = 0; i < s->threads->list.n; i++)
 		line_scan(s, i);
-}
-
-/* Which metrics to show: without permission there is nothing to see of it. src/: sources.c. */
-static void metrics_scan(struct scan *s)
-{
+	/* Which metrics to show: without permission there is nothing to see of it. */
 	int fd = pm_open_beneath(s->db->folder.fd, "metrics");
 	if (fd >= 0)
 		close(fd);
@@ -242,65 +235,52 @@ static void metrics_scan(struct scan *s)
 			"cannot be opened: %s: its files are missing", strerror(-fd));
 }
 
-/* Found by all who read the database, and by the scan; the first member is public. */
+/* Found by all who read the database, and by the scan. */
 struct hpctk_found {
 	struct pm_damages damages;
 	struct pm_damage_list list;
 };
 
-static int found_fill(void *owner, void *part, struct pm_error *err)
+static void found_build(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpctk_opened *db = owner;
+	struct hpctk_opened *db = opened;
 	struct hpctk_found *found = part;
-	struct scan s = {.db = db,
-		.found = &found->list,
-		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
-	found->list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	const struct hpctk_columns *columns = NULL;
-	int r = s.is_stat ? hpctk_tree_get(db, &s.tree, err) : -ENOMEM;
-	if (r == 0)
-		r = hpctk_metrics_get(db, &s.metrics, err);
-	if (r == 0)
-		r = hpctk_threads_get(db, &s.threads, err);
-	if (r == 0)
-		r = hpctk_blocks_ready(db, true, err);
-	if (r == 0 && pm_is_passing(hpctk_columns_get(db, &columns, NULL)))
-		r = -ENOMEM;
-	if (r == 0) {
-		pm_damage_add_all(s.found, &db->damage);
-		pm_damage_add_all(s.found, &s.tree->damage);
-		pm_damage_add_all(s.found, &s.metrics->damage);
-		if (columns)
-			pm_damage_add_all(s.found, &columns->damage);
-		pm_damage_add_all(s.found, &s.threads->damage);
-		scan_all(&s);
-		metrics_scan(&s);
-		r = hpctk_sources_scan(db, s.found, err);
-	}
+	struct scan s = {.a = a,
+		.db = db,
+		.found = &found->list,
+		.lengths.arena = scratch,
+		.is_stat = pm_arena_array(scratch, HPCTK_N_IDS, sizeof(*s.is_stat))};
+	pm_damage_list_in(&found->list, a);
+	pm_build_check(a, hpctk_tree_get(db, &s.tree, err));
+	pm_build_check(a, hpctk_metrics_get(db, &s.metrics, err));
+	pm_build_check(a, hpctk_threads_get(db, &s.threads, err));
+	pm_build_check(a, hpctk_blocks_ready(db, true, err));
+	int r = hpctk_columns_get(db, &columns, NULL);
+	if (pm_is_passing(r))
+		pm_build_fail(a, r);
+	pm_damage_add_all(s.found, &db->damage);
+	pm_damage_add_all(s.found, &s.tree->damage);
+	pm_damage_add_all(s.found, &s.metrics->damage);
+	if (columns)
+		pm_damage_add_all(s.found, &columns->damage);
+	pm_damage_add_all(s.found, &s.threads->damage);
+	scan_all(&s);
+	pm_build_check(a, hpctk_sources_scan(db, s.found, err));
 	/* The next request scans again: rows are neither lost nor counted without being seen. */
-	if (r == 0 && (pm_work_cancelled() || s.found->no_memory))
-		r = -ENOMEM;
+	pm_build_proceed(a);
+	pm_build_check(a, s.found->no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
 	found->damages = pm_damage_rows(s.found);
 	db->parts.damage.it = &found->damages;
-	free(s.is_stat);
-	pm_map_done(&s.lengths.of);
-	return r;
 }
-
-static void found_done(void *part)
-{
-	struct hpctk_found *found = part;
-	pm_damage_done(&found->list);
-}
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_found),
-	.fill = found_fill,
-	.done = found_done,
-	.file = NULL,
-	.what = "the list of damage"};
 
 int hpctk_damage(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct hpctk_found),
+		.build = found_build,
+		.what = "the list of damage"};
 	struct hpctk_opened *db = opened;
 	return pm_part_build(&db->found, &type, db, err);
 }

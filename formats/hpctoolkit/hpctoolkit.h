@@ -83,8 +83,9 @@ struct hpctk_opened {
 	struct pm_damage_list damage;
 
 	struct pm_part metrics, columns, tree, threads, documents, copied, gathered, found;
-	struct pm_lazy span_lazy, has_copied_lazy;
-	bool has_copied; /* of `copied` there is at least one */
+	struct pm_part any_copied; /* has_copied: of `copied` there is at least one */
+	bool has_copied;
+	struct pm_lazy span_lazy;
 	struct pm_span span;
 	struct pm_parts parts;
 };
@@ -134,14 +135,18 @@ const char *hpctk_layout_name(const struct hpctk_layout *l);
 
 /*
  * The string at an offset of meta.db; false, and the empty string, if it does not end in the file,
- * or is the end of another one and longer than 256 bytes.
+ * or is the end of another one and longer than 256 bytes. In a pass over all records, which may
+ * refer to one string, `lengths` has those of long strings, so that each is scanned once: offset →
+ * length, or HPCTK_NONE if it does not end. NULL: it is scanned each time.
  */
-bool hpctk_string_find(const struct hpctk_opened *db, uint64_t at, struct pm_bytes *ret);
+bool hpctk_string_find(
+	const struct hpctk_opened *db, struct pm_map *lengths, uint64_t at, struct pm_bytes *ret);
 
 /*
  * The same for a field where 0 means none; unreadable strings are empty (and listed in damage.csv).
  */
-struct pm_bytes hpctk_string_get(const struct hpctk_opened *db, uint64_t at);
+struct pm_bytes hpctk_string_get(
+	const struct hpctk_opened *db, struct pm_map *lengths, uint64_t at);
 
 /* Title and description. */
 void hpctk_general_get(const struct hpctk_opened *db, struct pm_bytes *ret_title,
@@ -156,8 +161,9 @@ struct hpctk_path {
 	struct pm_bytes path;
 };
 
-struct hpctk_path hpctk_module_get(const struct hpctk_opened *db, uint32_t i);
-struct hpctk_path hpctk_source_get(const struct hpctk_opened *db, uint32_t i);
+/* Row i of db->modules or db->sources. */
+struct hpctk_path hpctk_path_get(const struct hpctk_opened *db, struct pm_map *lengths,
+	const struct hpctk_rows *rows, uint32_t i);
 
 /* A function: module and file are indexes into their tables, or HPCTK_NONE. */
 struct hpctk_function {
@@ -166,25 +172,8 @@ struct hpctk_function {
 	uint64_t offset; /* in the module */
 };
 
-/*
- * Lengths of long strings, for a pass over all records, since many records may refer to one string.
- * Zeroed = empty; pm_map_done frees it.
- */
-struct hpctk_lengths {
-	struct pm_map of; /* offset → length; HPCTK_NONE: it does not end */
-};
-
-/* Like hpctk_string_find and others, but a long string is scanned only once. */
-bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths *lengths,
-	uint64_t at, struct pm_bytes *ret);
-struct hpctk_path hpctk_source_get_again(
-	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
-struct hpctk_path hpctk_module_get_again(
-	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
-struct hpctk_function hpctk_function_get_again(
-	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
-
-struct hpctk_function hpctk_function_get(const struct hpctk_opened *db, uint32_t i);
+struct hpctk_function hpctk_function_get(
+	const struct hpctk_opened *db, struct pm_map *lengths, uint32_t i);
 
 /* The index of the row at this offset of the file; false unless a row begins exactly there. */
 bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret);
@@ -219,9 +208,9 @@ struct hpctk_summary {
 struct hpctk_metrics {
 	uint32_t n_metrics;
 	struct hpctk_quantity *quantities; /* database order: adjacent for one metric */
-	size_t n_quantities, quantity_room;
+	size_t n_quantities;
 	struct hpctk_summary *summaries; /* database order, each quantity at least once */
-	size_t n_summaries, summary_room;
+	size_t n_summaries;
 	/* HPCTK_N_IDS of each: quantity + 1, or 0, so that ids without one take no memory. */
 	uint32_t *of_prop, *of_sum;
 	struct pm_damage_list damage; /* found while reading them */
@@ -348,7 +337,6 @@ struct hpctk_line {
 
 struct hpctk_threads {
 	struct pm_threads list;
-	struct pm_arena arena;
 	uint32_t *of_profile;         /* thread by profile index, PM_NONE for summaries */
 	struct hpctk_line *lines;     /* by thread */
 	uint32_t summary;             /* profile index of the summary profile, or PM_NONE */
@@ -447,9 +435,12 @@ uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number, uint3
 int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
 	struct pm_value *ret, size_t room, struct pm_error *err);
 
-/* One cost of a context whose summary entry is known; NaN if none is stored or readable. */
-double hpctk_run_cost(
-	const struct hpctk_run_reader *r, uint32_t number, uint32_t entry, uint32_t quantity);
+/*
+ * One cost of a context whose summary entry is known; NaN if none is stored or readable. 0 or
+ * -ENOMEM.
+ */
+int hpctk_run_cost(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
+	uint32_t quantity, double *ret);
 
 /*
  * ---- columns (columns.c) ----
@@ -463,7 +454,6 @@ struct hpctk_columns {
 	/* By group: metrics/default.yaml lists it as it is, and not as invisible by default. */
 	bool *shown, *visible;
 	struct pm_damage_list damage; /* found in metrics/default.yaml */
-	struct pm_arena arena;        /* of derived metrics */
 };
 
 /* The text in the parentheses at the end of a metric's name: sec of `CPUTIME (sec)`. */
@@ -472,10 +462,10 @@ struct pm_bytes hpctk_unit_of(struct pm_bytes name);
 /*
  * Reads the text of metrics/default.yaml: fills the derived metrics, hides those that are only
  * inputs of them, puts those behind that are not visible by default, and tells of formulas that
- * cannot be computed. `group_of` is by quantity. 0 or -ENOMEM.
+ * cannot be computed. `group_of` is by quantity. In a build.
  */
-int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metrics,
-	const uint32_t *group_of, struct hpctk_columns *c);
+void hpctk_taxonomy_read(struct pm_arena *a, struct pm_bytes file,
+	const struct hpctk_metrics *metrics, const uint32_t *group_of, struct hpctk_columns *c);
 
 /* Computed on first need; lives as long as the database. */
 int hpctk_columns_get(
@@ -488,10 +478,11 @@ int hpctk_columns_get(
 
 struct hpctk_tree {
 	struct pm_tree *tree;
-	uint32_t *of_rank;            /* context by rank: the records' pre-order in the file */
-	uint64_t *record_at;          /* by rank: position of its record in meta.db */
-	uint32_t *in_summary;         /* by context: its index entry in the summary profile */
-	struct pm_damage_list damage; /* found while reading the records */
+	struct pm_tree_builder *builder; /* until it is built */
+	uint32_t *of_rank;               /* context by rank: the records' pre-order in the file */
+	uint64_t *record_at;             /* by rank: position of its record in meta.db */
+	uint32_t *in_summary;            /* by context: its index entry in the summary profile */
+	struct pm_damage_list damage;    /* found while reading the records */
 };
 
 /* Built on first need; lives as long as the database. */

@@ -458,7 +458,7 @@ int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 void hpctk_opened_done(struct hpctk_opened *db)
 {
 	struct pm_part *const parts[] = {&db->metrics, &db->columns, &db->tree, &db->threads,
-		&db->documents, &db->copied, &db->gathered, &db->found};
+		&db->documents, &db->copied, &db->any_copied, &db->gathered, &db->found};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		pm_part_done(parts[i]);
 	folder_close(&db->folder);

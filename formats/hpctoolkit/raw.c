@@ -32,15 +32,17 @@ static struct hpctk_opened *db_of(const struct pm_rows *rows)
 static struct pm_cell module_cell(struct pm_rows *rows, const void *index)
 {
 	uint32_t i = *(const uint32_t *)index;
-	return i == HPCTK_NONE ? pm_cell_empty()
-			       : pm_cell_text(hpctk_module_get(db_of(rows), i).path);
+	return i == HPCTK_NONE
+		? pm_cell_empty()
+		: pm_cell_text(hpctk_path_get(db_of(rows), NULL, &db_of(rows)->modules, i).path);
 }
 
 static struct pm_cell source_cell(struct pm_rows *rows, const void *index)
 {
 	uint32_t i = *(const uint32_t *)index;
-	return i == HPCTK_NONE ? pm_cell_empty()
-			       : pm_cell_text(hpctk_source_get(db_of(rows), i).path);
+	return i == HPCTK_NONE
+		? pm_cell_empty()
+		: pm_cell_text(hpctk_path_get(db_of(rows), NULL, &db_of(rows)->sources, i).path);
 }
 
 /* ---- general, identifiers, metrics ---- */
@@ -108,13 +110,19 @@ static int metric_record(struct pm_rows *rows, struct pm_record *ret, struct pm_
 static const struct pm_column module_columns[] = {
 	PM_COLUMN_ROW("module_index"), PM_COLUMN(struct hpctk_path, path, "path")};
 
+static int path_record(
+	const struct pm_rows *rows, const struct hpctk_rows *of, struct pm_record *ret)
+{
+	if (rows->at < of->n)
+		*(struct hpctk_path *)ret->room =
+			hpctk_path_get(db_of(rows), NULL, of, (uint32_t)rows->at);
+	return rows->at < of->n;
+}
+
 static int module_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	if (rows->at >= db_of(rows)->modules.n)
-		return 0;
-	*(struct hpctk_path *)ret->room = hpctk_module_get(db_of(rows), (uint32_t)rows->at);
-	return 1;
+	return path_record(rows, &db_of(rows)->modules, ret);
 }
 
 static const struct pm_column source_columns[] = {PM_COLUMN_ROW("file_index"),
@@ -123,10 +131,7 @@ static const struct pm_column source_columns[] = {PM_COLUMN_ROW("file_index"),
 static int source_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	if (rows->at >= db_of(rows)->sources.n)
-		return 0;
-	*(struct hpctk_path *)ret->room = hpctk_source_get(db_of(rows), (uint32_t)rows->at);
-	return 1;
+	return path_record(rows, &db_of(rows)->sources, ret);
 }
 
 static const struct pm_column function_columns[] = {PM_COLUMN_ROW("function_index"),
@@ -141,7 +146,8 @@ static int function_record(struct pm_rows *rows, struct pm_record *ret, struct p
 	(void)err;
 	if (rows->at >= db_of(rows)->functions.n)
 		return 0;
-	*(struct hpctk_function *)ret->room = hpctk_function_get(db_of(rows), (uint32_t)rows->at);
+	*(struct hpctk_function *)ret->room =
+		hpctk_function_get(db_of(rows), NULL, (uint32_t)rows->at);
 	return 1;
 }
 
@@ -181,8 +187,8 @@ static int context_record(struct pm_rows *rows, struct pm_record *ret, struct pm
 	c->function = hpctk_row_get(&db->functions, c->stored.function_at);
 	c->module = hpctk_row_get(&db->modules, c->stored.module_at);
 	c->file = hpctk_row_get(&db->sources, c->stored.file_at);
-	c->name = c->function == HPCTK_NONE ? hpctk_string_get(db, c->stored.name_at)
-					    : hpctk_function_get(db, c->function).name;
+	c->name = c->function == HPCTK_NONE ? hpctk_string_get(db, NULL, c->stored.name_at)
+					    : hpctk_function_get(db, NULL, c->function).name;
 	return 1;
 }
 
@@ -315,18 +321,6 @@ static const struct {
 
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
 
-/* The i-th table; its end is set if it is known without reading. False: there is no i-th. */
-static bool raw_table(const struct hpctk_opened *db, uint32_t i, struct pm_named_doc *ret)
-{
-	if (i >= N_TABLES)
-		return false;
-	*ret = pm_sheet_document(&tables[i].sheet, db->profile, 0);
-	const void *n = (const char *)db + tables[i].n;
-	if (tables[i].n)
-		ret->doc.table.end = *(const uint32_t *)n;
-	return true;
-}
-
 /*
  * ==== the list ====
  * The list of documents below raw/: tables, and the files of the directory metrics/ as they are.
@@ -335,20 +329,12 @@ static bool raw_table(const struct hpctk_opened *db, uint32_t i, struct pm_named
 struct hpctk_documents {
 	struct pm_named_doc *docs;
 	size_t n, room;
-	struct pm_arena arena;
 };
 
-static int yaml_add(struct hpctk_documents *d, const struct hpctk_opened *db, const char *name)
+static void close_list(void *dir)
 {
-	char *path = pm_arena_printf(&d->arena, "raw/metrics/%s", name);
-	if (!path || pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs)) < 0)
-		return -ENOMEM;
-	d->docs[d->n++] = (struct pm_named_doc){
-		.path = path,
-		.doc = {.kind = PM_DOC_FILE,
-			.file = {.folder = db->folder.fd, .path = path + strlen("raw/")}},
-	};
-	return 0;
+	if (*(DIR **)dir)
+		closedir(*(DIR **)dir);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -358,59 +344,58 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* metrics/ is optional, and so are its files. */
-static int yaml_list(struct hpctk_documents *d, const struct hpctk_opened *db)
+static void yaml_list(struct pm_arena *a, struct hpctk_documents *d, const struct hpctk_opened *db)
 {
-	int fd = pm_open_beneath(db->folder.fd, "metrics");
-	DIR *dir = fd < 0 ? NULL : pm_folder_list(fd);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	DIR **dir = pm_arena_alloc(scratch, sizeof(*dir));
 	struct dirent *entry;
 	size_t first = d->n;
-	int r = 0;
-	while (dir && r == 0 && (entry = readdir(dir))) {
-		struct stat st;
-		if (pm_has_ending(pm_bytes_of(entry->d_name), ".yaml") &&
-			fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			S_ISREG(st.st_mode))
-			r = yaml_add(d, db, entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
+	pm_arena_owns(scratch, close_list, dir);
+	int fd = pm_open_beneath(db->folder.fd, "metrics");
+	*dir = fd < 0 ? NULL : pm_folder_list(fd);
 	if (fd >= 0)
 		close(fd);
-	return r < 0 ? r : pm_sort(d->docs + first, d->n - first, sizeof(*d->docs), compare_paths);
+	while (*dir && (entry = readdir(*dir))) {
+		struct stat st;
+		if (!pm_has_ending(pm_bytes_of(entry->d_name), ".yaml") ||
+			fstatat(dirfd(*dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!S_ISREG(st.st_mode))
+			continue;
+		const char *path = pm_arena_printf(a, "raw/metrics/%s", entry->d_name);
+		pm_list_grow(a, &d->docs, d->n, &d->room, sizeof(*d->docs));
+		d->docs[d->n++] = (struct pm_named_doc){
+			.path = path,
+			.doc = {.kind = PM_DOC_FILE,
+				.file = {.folder = db->folder.fd, .path = path + strlen("raw/")}},
+		};
+	}
+	pm_arena_done(scratch);
+	pm_build_check(a, pm_sort(d->docs + first, d->n - first, sizeof(*d->docs), compare_paths));
 }
 
-static int documents_fill(void *owner, void *part, struct pm_error *err)
+static void documents_build(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpctk_opened *db = owner;
+	struct hpctk_opened *db = opened;
 	struct hpctk_documents *d = part;
 	(void)err;
-	struct pm_named_doc doc;
-	for (uint32_t i = 0; raw_table(db, i, &doc); i++) {
-		if (pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs)) < 0)
-			return -ENOMEM;
-		d->docs[d->n++] = doc;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		pm_list_grow(a, &d->docs, d->n, &d->room, sizeof(*d->docs));
+		struct pm_named_doc *doc = &d->docs[d->n++];
+		*doc = pm_sheet_document(&tables[i].sheet, db->profile, 0);
+		const void *n = (const char *)db + tables[i].n;
+		if (tables[i].n)
+			doc->doc.table.end = *(const uint32_t *)n;
 	}
-	int r = yaml_list(d, db);
+	yaml_list(a, d, db);
 	db->parts.documents.it = d->docs;
 	db->parts.documents.n = d->n;
-	return r;
 }
-
-static void documents_done(void *part)
-{
-	struct hpctk_documents *d = part;
-	pm_arena_done(&d->arena);
-	free(d->docs);
-}
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_documents),
-	.fill = documents_fill,
-	.done = documents_done,
-	.file = NULL,
-	.what = "the list of documents"};
 
 int hpctk_documents(void *opened, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct hpctk_documents),
+		.build = documents_build,
+		.what = "the list of documents"};
 	struct hpctk_opened *db = opened;
 	return pm_part_build(&db->documents, &type, db, err);
 }

@@ -5,8 +5,9 @@
  */
 #include "formats/hpctoolkit/hpctoolkit.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,14 +18,10 @@
 #include "formats/common/damage.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/text.h"
-#include "formats/common/work.h"
 
 struct hpctk_sources {
 	struct pm_source *items;
-	size_t n, room;
-	struct pm_arena arena;
-	struct hpctk_lengths lengths; /* while they are looked for */
+	size_t n;
 	struct pm_damage_list damage; /* files that are there and cannot be opened */
 };
 
@@ -67,68 +64,51 @@ static bool is_copied(const struct hpctk_path *source)
 		is_below_src(source->path);
 }
 
-static int source_add(
-	struct hpctk_sources *s, const struct hpctk_opened *db, struct pm_strtab *seen, uint32_t i)
+static void sources_build(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpctk_path source = hpctk_source_get_again(db, &s->lengths, i);
-	uint32_t n = seen->n;
-	if (!is_copied(&source))
-		return 0;
-	if (pm_work_cancelled())
-		return PM_CANCELLED;
-	if (pm_strtab_add(seen, source.path) == PM_NONE)
-		return -ENOMEM;
-	if (seen->n == n)
-		return 0; /* listed twice */
-	char *path = pm_arena_printf(
-		&s->arena, "%.*s", (int)source.path.len, (const char *)source.path.p);
-	if (!path || pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
-		return -ENOMEM;
-	int r = look(db->folder.fd, path);
-	if (r < 0 && r != -ENOENT && !pm_is_passing(r))
-		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
-			"the copy of a source file cannot be opened: %s",
-			r == -EINVAL ? "it is not a regular file" : strerror(-r));
-	if (r < 0)
-		return pm_is_passing(r) ? r : 0;
-	s->items[s->n++] = (struct pm_source){
-		.path = path + strlen("src/"),
-		.file = source.path,
-		.doc = {.kind = PM_DOC_FILE, .file = {.folder = db->folder.fd, .path = path}},
-	};
-	return 0;
-}
-
-static int sources_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct hpctk_opened *db = owner;
+	struct hpctk_opened *db = opened;
 	struct hpctk_sources *s = part;
-	struct pm_strtab seen = {.n = 0};
-	int r = 0;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pm_strtab seen = {.home = scratch, .lasting = {.arena = scratch}};
+	struct pm_map lengths = {.arena = scratch};
+	size_t room = 0;
 	(void)err;
-	s->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
-		r = source_add(s, db, &seen, i);
-	pm_strtab_done(&seen);
-	pm_map_done(&s->lengths.of);
+	pm_damage_list_in(&s->damage, a);
+	for (uint32_t i = 0; i < db->sources.n; i++) {
+		struct hpctk_path source = hpctk_path_get(db, &lengths, &db->sources, i);
+		uint32_t n = seen.n;
+		if (!is_copied(&source))
+			continue;
+		pm_build_proceed(a);
+		if (pm_strtab_add(&seen, source.path) < n)
+			continue; /* listed twice */
+		char *path = pm_arena_printf(
+			a, "%.*s", (int)source.path.len, (const char *)source.path.p);
+		int r = look(db->folder.fd, path);
+		if (pm_is_passing(r))
+			pm_build_fail(a, r);
+		if (r < 0 && r != -ENOENT)
+			pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
+				"the copy of a source file cannot be opened: %s",
+				r == -EINVAL ? "it is not a regular file" : strerror(-r));
+		if (r < 0)
+			continue;
+		pm_list_grow(a, &s->items, s->n, &room, sizeof(*s->items));
+		s->items[s->n++] = (struct pm_source){
+			.path = path + strlen("src/"),
+			.file = source.path,
+			.doc = {.kind = PM_DOC_FILE,
+				.file = {.folder = db->folder.fd, .path = path}},
+		};
+	}
+	pm_build_check(a, s->damage.no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
 	db->parts.sources.it = s->items;
 	db->parts.sources.n = s->n;
-	return s->damage.no_memory ? -ENOMEM : r;
 }
 
-static void sources_done(void *part)
-{
-	struct hpctk_sources *s = part;
-	pm_arena_done(&s->arena);
-	pm_damage_done(&s->damage);
-	free(s->items);
-}
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_sources),
-	.fill = sources_fill,
-	.done = sources_done,
-	.file = NULL,
-	.what = "source files"};
+static const struct pm_part_type type = {
+	.size = sizeof(struct hpctk_sources), .build = sources_build, .what = "source files"};
 
 int hpctk_sources(void *opened, struct pm_error *err)
 {
@@ -145,27 +125,29 @@ static bool has_folder(const struct hpctk_opened *db)
 	return fd != -ENOENT;
 }
 
-static int any_build(void *context, struct pm_error *err)
+static void any_find(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct hpctk_opened *db = context;
-	struct pm_text path = {.p = NULL};
-	struct hpctk_lengths lengths = {.of.n = 0};
-	bool any = false;
+	struct hpctk_opened *db = opened;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pm_map lengths = {.arena = scratch};
+	bool *any = part;
 	uint32_t n = has_folder(db) ? db->sources.n : 0;
-	for (uint32_t i = 0; i < n && !any && !pm_work_cancelled(); i++) {
-		struct hpctk_path source = hpctk_source_get_again(db, &lengths, i);
+	(void)err;
+	for (uint32_t i = 0; i < n && !*any; i++) {
+		struct hpctk_path source = hpctk_path_get(db, &lengths, &db->sources, i);
+		char path[PATH_MAX];
+		pm_build_proceed(a);
 		if (!is_copied(&source))
 			continue;
-		pm_text_clear(&path);
-		pm_text_bytes(&path, source.path);
-		pm_text_char(&path, '\0');
-		any = !path.failed && look(db->folder.fd, path.p) == 0;
+		snprintf(path, sizeof(path), "%.*s", (int)source.path.len,
+			(const char *)source.path.p);
+		int r = look(db->folder.fd, path);
+		if (pm_is_passing(r))
+			pm_build_fail(a, r);
+		*any = r == 0;
 	}
-	pm_map_done(&lengths.of);
-	bool failed = path.failed || (!any && pm_work_cancelled());
-	pm_text_done(&path);
-	db->has_copied = any;
-	return failed ? pm_error_plain(err, -ENOMEM) : 0;
+	pm_arena_done(scratch);
+	db->has_copied = *any;
 }
 
 int hpctk_sources_scan(struct hpctk_opened *db, struct pm_damage_list *found, struct pm_error *err)
@@ -179,6 +161,8 @@ int hpctk_sources_scan(struct hpctk_opened *db, struct pm_damage_list *found, st
 
 int hpctk_sources_any(struct hpctk_opened *db, struct pm_error *err)
 {
-	int r = pm_lazy_get(&db->has_copied_lazy, any_build, db, err);
+	static const struct pm_part_type any = {
+		.size = sizeof(bool), .build = any_find, .what = "source files"};
+	int r = pm_part_build(&db->any_copied, &any, db, err);
 	return r < 0 ? r : db->has_copied;
 }

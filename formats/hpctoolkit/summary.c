@@ -2,11 +2,9 @@
 #include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
-#include "formats/common/work.h"
 
 /*
  * ==== values of all threads by context ====
@@ -18,8 +16,8 @@
 /*
  * The runs of one thread, up to the first that is out of order; for now `before` is their length.
  */
-static int thread_add(
-	struct hpctk_gathered *g, size_t *room, const struct hpctk_block *block, uint32_t thread)
+static void thread_add(struct pm_arena *a, struct hpctk_gathered *g, size_t *room,
+	const struct hpctk_block *block, uint32_t thread)
 {
 	uint64_t reach = 0;
 	for (uint32_t i = 0; i < block->n_index; i++) {
@@ -29,14 +27,12 @@ static int thread_add(
 		reach = run.end;
 		if (run.first == run.end)
 			continue;
-		if (pm_list_room(&g->runs, g->n, room, sizeof(*g->runs)) < 0)
-			return -ENOMEM;
+		pm_list_grow(a, &g->runs, g->n, room, sizeof(*g->runs));
 		g->runs[g->n++] = (struct hpctk_gathered_run){.number = run.key,
 			.thread = thread,
 			.entry = i,
 			.before = run.end - run.first};
 	}
-	return 0;
 }
 
 /* Sorts by 16 bits of the number; stable. */
@@ -52,22 +48,26 @@ static void sort_pass(const struct hpctk_gathered_run *from, struct hpctk_gather
 		to[at[from[i].number >> shift & UINT16_MAX]++] = from[i];
 }
 
-static int sort(struct hpctk_gathered *g)
+static void gather(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	size_t *at = malloc(((size_t)UINT16_MAX + 2) * sizeof(*at));
-	struct hpctk_gathered_run *other = malloc(g->n * sizeof(*other) + 1);
-	int r = at && other ? 0 : -ENOMEM;
-	if (r == 0 && g->n) {
-		sort_pass(g->runs, other, g->n, 0, at);
-		sort_pass(other, g->runs, g->n, 16, at);
+	struct hpctk_opened *db = opened;
+	struct hpctk_gathered *g = part;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	const struct hpctk_threads *threads;
+	size_t room = 0;
+	pm_build_check(a, hpctk_threads_get(db, &threads, err));
+	for (uint32_t t = 0; t < threads->list.n; t++) {
+		struct hpctk_block block;
+		pm_build_proceed(a);
+		pm_build_check(
+			a, hpctk_profile_block(db, threads->list.threads[t].id, &block, err));
+		thread_add(a, g, &room, &block, t);
 	}
-	free(at);
-	free(other);
-	return r;
-}
-
-static void add_up(struct hpctk_gathered *g)
-{
+	size_t *at = pm_arena_array(scratch, (size_t)UINT16_MAX + 2, sizeof(*at));
+	struct hpctk_gathered_run *other = pm_arena_array(scratch, g->n, sizeof(*other));
+	sort_pass(g->runs, other, g->n, 0, at);
+	sort_pass(other, g->runs, g->n, 16, at);
+	pm_arena_done(scratch);
 	uint64_t before = 0;
 	for (size_t i = 0; i < g->n; i++) {
 		uint64_t own = g->runs[i].before;
@@ -78,42 +78,12 @@ static void add_up(struct hpctk_gathered *g)
 	}
 }
 
-static int gather(void *owner, void *part, struct pm_error *err)
-{
-	struct hpctk_opened *db = owner;
-	struct hpctk_gathered *g = part;
-	const struct hpctk_threads *threads;
-	size_t room = 0;
-	int r = hpctk_threads_get(db, &threads, err);
-	for (uint32_t t = 0; r == 0 && t < threads->list.n; t++) {
-		struct hpctk_block block;
-		if (pm_work_cancelled())
-			return pm_error_plain(err, PM_CANCELLED);
-		r = hpctk_profile_block(db, threads->list.threads[t].id, &block, err);
-		if (r == 0 && thread_add(g, &room, &block, t) < 0)
-			return pm_error_plain(err, -ENOMEM);
-	}
-	if (r == 0 && sort(g) < 0)
-		return pm_error_plain(err, -ENOMEM);
-	add_up(g);
-	return r;
-}
-
-static void gathered_done(void *part)
-{
-	struct hpctk_gathered *g = part;
-	free(g->runs);
-}
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_gathered),
-	.fill = gather,
-	.done = gathered_done,
-	.file = NULL,
-	.what = "the values of contexts"};
-
 int hpctk_gathered_get(
 	const struct hpctk_opened *db, const struct hpctk_gathered **ret, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct hpctk_gathered),
+		.build = gather,
+		.what = "the values of contexts"};
 	struct hpctk_opened *own = hpctk_opened_of(db->profile);
 	return pm_part_get(&own->gathered, &type, own, ret, err);
 }
@@ -280,14 +250,15 @@ int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_
 	return status < 0 ? status : (int64_t)c.n;
 }
 
-double hpctk_run_cost(
-	const struct hpctk_run_reader *r, uint32_t number, uint32_t entry, uint32_t quantity)
+int hpctk_run_cost(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
+	uint32_t quantity, double *ret)
 {
 	struct pm_value value;
 	struct costs c = {.metrics = r->metrics, .values = &value, .room = 1, .only = quantity};
+	int status = 0;
 	costs_from_summary(r, number, entry, &c);
-	if (c.n == 0 && costs_from_cct(r, number, &c) < 0 &&
-		costs_from_threads(r, number, &c, NULL) < 0)
-		return NAN;
-	return c.n ? value.f : NAN;
+	if (c.n == 0 && costs_from_cct(r, number, &c) < 0)
+		status = costs_from_threads(r, number, &c, NULL);
+	*ret = status == 0 && c.n ? value.f : NAN;
+	return pm_is_passing(status) ? status : 0;
 }

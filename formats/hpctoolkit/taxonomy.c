@@ -6,7 +6,6 @@
 #include "formats/hpctoolkit/hpctoolkit.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/formula.h"
@@ -50,6 +49,7 @@ struct pending {
 };
 
 struct reader {
+	struct pm_arena *a; /* has the derived metrics; that of `text` has the rest */
 	const struct hpctk_metrics *metrics;
 	const uint32_t *group_of; /* by quantity */
 	struct hpctk_columns *c;
@@ -62,7 +62,7 @@ struct reader {
 	struct item items[MOST_LEVELS];
 	unsigned n_levels, n_items;
 	uint32_t alias; /* the last one */
-	bool no_memory, has_roots;
+	bool has_roots;
 	struct pending pending;
 	uint64_t at; /* of the line */
 	struct pm_text text;
@@ -117,20 +117,6 @@ static size_t read_key(struct pm_bytes rest, struct pm_text *out, char *ret_sepa
 	return n + 1;
 }
 
-/* What an anchor names, behind its `*`, as `$3`: the alias with number 3. Returns bytes read; 0:
- * nobody. */
-static size_t write_alias(const struct reader *r, struct pm_bytes rest, struct pm_text *out)
-{
-	struct pm_bytes name = {rest.p, 0};
-	while (name.len < rest.len && is_anchor(name.p[name.len]))
-		name.len++;
-	uint32_t alias = pm_strtab_find(&r->anchors, name);
-	if (alias == UINT32_MAX)
-		return 0;
-	pm_text_printf(out, "$%u", alias);
-	return name.len;
-}
-
 /* As a formula over aliases. False: it is none. */
 static bool write_formula(const struct reader *r, struct pm_bytes from, struct pm_text *out)
 {
@@ -166,10 +152,15 @@ static bool write_formula(const struct reader *r, struct pm_bytes from, struct p
 			pm_text_char(out, open[n - 1].separator);
 		} else if (c == '*' && memchr(" [,{", before, 4) && rest.len &&
 			is_anchor(rest.p[0])) {
-			size_t name = write_alias(r, rest, out);
-			if (name == 0)
+			/* What the anchor names, as `$3`: the alias with number 3. */
+			struct pm_bytes name = {rest.p, 0};
+			while (name.len < rest.len && is_anchor(name.p[name.len]))
+				name.len++;
+			uint32_t alias = pm_strtab_find(&r->anchors, name);
+			if (alias == UINT32_MAX)
 				return false;
-			used += name;
+			pm_text_printf(out, "$%u", alias);
+			used += name.len;
 		} else if (c != '"') {
 			pm_text_char(out, (char)c);
 		}
@@ -205,13 +196,14 @@ static const char *find_group(
 static const char *read_formula(
 	struct reader *r, struct pm_bytes from, enum side side, bool flat, struct pm_formula *ret)
 {
-	struct pm_text text = {.limit = 1 << 16};
+	struct pm_text text = {.limit = 1 << 16, .arena = r->text.arena};
 	struct pm_formula_fault where;
 	const char *why = NULL;
 	*ret = (struct pm_formula){.n = 0};
 	bool good = write_formula(r, from, &text) && !text.failed;
-	int status = good ? pm_formula_read(pm_text_view(&text), ret, &where) : -EINVAL;
-	r->no_memory |= pm_is_passing(status) || (text.failed && !text.full);
+	int status = good ? pm_formula_read_in(r->a, pm_text_view(&text), ret, &where) : -EINVAL;
+	if (pm_is_passing(status))
+		pm_build_fail(r->a, status);
 	if (status < 0)
 		why = "its formula is none that can be computed";
 	for (uint32_t i = 0; !why && i < ret->n; i++) {
@@ -228,8 +220,6 @@ static const char *read_formula(
 		op->name = (struct pm_bytes){NULL, 0};
 	}
 	pm_text_done(&text);
-	if (why)
-		pm_formula_done(ret);
 	return why;
 }
 
@@ -249,68 +239,49 @@ static struct pm_derived *derived_of(struct reader *r, const struct pending *p)
 {
 	struct hpctk_columns *c = r->c;
 	bool plain = p->variant.len == 0 || pm_bytes_equal(p->variant, pm_bytes_of("Sum"));
-	const char *name = plain
-		? pm_arena_printf(&c->arena, "%.*s", (int)p->name.len, (const char *)p->name.p)
-		: pm_arena_printf(&c->arena, "%.*s %.*s", (int)p->name.len, (const char *)p->name.p,
-			  (int)p->variant.len, (const char *)p->variant.p);
-	if (!name)
-		return NULL;
-	if (c->list.n_derived > 0 &&
-		pm_bytes_equal(c->derived[c->list.n_derived - 1].name, pm_bytes_of(name)))
+	struct pm_bytes name = pm_bytes_of(pm_arena_printf(r->a, "%.*s%s%.*s", (int)p->name.len,
+		(const char *)p->name.p, plain ? "" : " ", plain ? 0 : (int)p->variant.len,
+		(const char *)p->variant.p));
+	if (c->list.n_derived > 0 && pm_bytes_equal(c->derived[c->list.n_derived - 1].name, name))
 		return &c->derived[c->list.n_derived - 1];
-	if (pm_list_room(&c->derived, c->list.n_derived, &r->room_derived, sizeof(*c->derived)) < 0)
-		return NULL;
+	pm_list_grow(r->a, &c->derived, c->list.n_derived, &r->room_derived, sizeof(*c->derived));
 	struct pm_derived *d = &c->derived[c->list.n_derived++];
-	*d = (struct pm_derived){.name = pm_bytes_of(name),
-		.unit = hpctk_unit_of(pm_bytes_of(name)),
-		.description = pm_arena_copy(&c->arena, p->description)};
-	return d->description.p ? d : NULL;
+	*d = (struct pm_derived){.name = name,
+		.unit = hpctk_unit_of(name),
+		.description = pm_arena_copy(r->a, p->description)};
+	return d;
 }
 
-static int flush(struct reader *r)
+static void flush(struct reader *r)
 {
 	struct pending p = r->pending;
-	struct pm_formula tree = {.n = 0}, flat = {.n = 0};
+	struct pm_formula *tree, flat = {.n = 0};
 	r->pending = (struct pending){.at = 0};
 	if (p.custom.len == 0 && p.standard.len == 0)
-		return 0;
-	struct pm_bytes custom = p.custom.len ? p.custom : p.standard;
+		return;
+	tree = pm_arena_alloc(r->a, sizeof(*tree));
 	const char *why = p.standard.len ? NULL : "it has no formula for flat tables";
 	if (!why)
-		why = read_formula(r, custom, p.side, false, &tree);
+		why = read_formula(r, p.custom.len ? p.custom : p.standard, p.side, false, tree);
 	if (!why)
 		why = read_formula(r, p.standard, p.side, true, &flat);
-	if (!why && !same_formula(&tree, &flat))
+	if (!why && !same_formula(tree, &flat))
 		why = "its formulas for trees and for flat tables differ";
-	pm_formula_done(&flat);
-	/* What is a metric as it is has its columns anyway. */
-	bool plain = tree.n == 1 && tree.ops[0].kind == PM_OP_NAME;
-	struct pm_derived *d = NULL;
-	struct pm_formula *kept = NULL;
+	pm_arena_free(r->a, flat.ops);
 	if (r->c->list.n_derived == MOST_DERIVED)
 		why = "is one derived metric too many";
-	if (r->no_memory || r->text.failed)
-		why = "no memory"; /* is not said: the result is thrown away */
-	if (why)
+	if (why) {
 		fault(r, p.at, p.name, why);
-	if (!why && plain) {
-		r->c->shown[tree.ops[0].leaf] = true;
-		r->c->visible[tree.ops[0].leaf] |= !p.invisible;
+	} else if (tree->n == 1 && tree->ops[0].kind == PM_OP_NAME) {
+		/* What is a metric as it is has its columns anyway. */
+		r->c->shown[tree->ops[0].leaf] = true;
+		r->c->visible[tree->ops[0].leaf] |= !p.invisible;
+	} else {
+		struct pm_derived *d = derived_of(r, &p);
+		*(p.side == OWN ? &d->own : &d->inclusive) = tree;
+		return;
 	}
-	if (!why && !plain) {
-		struct pm_op *ops = pm_arena_array(&r->c->arena, tree.n, sizeof(*ops));
-		kept = pm_arena_alloc(&r->c->arena, sizeof(*kept));
-		d = derived_of(r, &p);
-		if (ops && kept && d) {
-			memcpy(ops, tree.ops, tree.n * sizeof(*ops));
-			*kept = (struct pm_formula){tree.n, ops};
-			*(p.side == OWN ? &d->own : &d->inclusive) = kept;
-		}
-		pm_formula_done(&tree);
-		return ops && kept && d ? 0 : -ENOMEM;
-	}
-	pm_formula_done(&tree);
-	return r->no_memory || r->text.failed ? -ENOMEM : 0;
+	pm_arena_free(r->a, tree->ops);
 }
 
 /* ---- lines ---- */
@@ -388,34 +359,32 @@ static bool level_is(const struct reader *r, unsigned from_end, const char *key)
 }
 
 /* A key of an input. */
-static int take_input(struct reader *r, const struct line *l)
+static void take_input(struct reader *r, const struct line *l)
 {
-	struct alias *a = r->anchors.n ? &r->aliases[r->alias] : NULL;
 	if (l->dash) {
-		if (pm_list_room(&r->aliases, r->anchors.n, &r->room_aliases, sizeof(*a)) < 0)
-			return -ENOMEM;
-		uint32_t n = r->anchors.n, got = pm_strtab_add(&r->anchors, l->anchor);
-		if (got == UINT32_MAX)
-			return -ENOMEM;
-		r->alias = got;
-		a = &r->aliases[got];
-		if (got == n)
-			*a = (struct alias){
+		pm_list_grow(r->anchors.home, &r->aliases, r->anchors.n, &r->room_aliases,
+			sizeof(*r->aliases));
+		uint32_t n = r->anchors.n;
+		r->alias = pm_strtab_add(&r->anchors, l->anchor);
+		if (r->alias == n)
+			r->aliases[n] = (struct alias){
 				.formula = pm_bytes_of("$$"), .combine = pm_bytes_of("sum")};
 	}
+	if (r->anchors.n == 0)
+		return;
+	struct alias *a = &r->aliases[r->alias];
 	const struct {
 		const char *key;
 		struct pm_bytes *value;
-	} keys[] = {{"metric", a ? &a->metric : NULL}, {"scope", a ? &a->scope : NULL},
-		{"formula", a ? &a->formula : NULL}, {"combine", a ? &a->combine : NULL}};
-	for (size_t i = 0; a && i < sizeof(keys) / sizeof(*keys); i++)
+	} keys[] = {{"metric", &a->metric}, {"scope", &a->scope}, {"formula", &a->formula},
+		{"combine", &a->combine}};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (pm_bytes_equal(l->key, pm_bytes_of(keys[i].key)))
 			*keys[i].value = unquoted(l->value);
-	return 0;
 }
 
 /* A formula of a variant: `inclusive` or `exclusive`, or `custom` and `standard` below it. */
-static int take_formula(struct reader *r, const struct line *l)
+static void take_formula(struct reader *r, const struct line *l)
 {
 	bool split_up = level_is(r, 1, "custom") || level_is(r, 1, "standard");
 	unsigned side = split_up ? 2 : 1;
@@ -424,20 +393,18 @@ static int take_formula(struct reader *r, const struct line *l)
 	const struct item *item = r->n_items ? &r->items[r->n_items - 1] : &none;
 	struct pm_bytes name = item->name;
 	if (level_is(r, 1, "formula") && level_is(r, 3, "variants") && l->value.len) {
-		int status = flush(r);
+		flush(r);
 		fault(r, r->at, name, "its formula, from those of its children, is not computed");
-		return status;
+		return;
 	}
 	if ((!own && !inclusive) || !level_is(r, side + 1, "formula") ||
 		!level_is(r, side + 3, "variants") || l->value.len == 0)
-		return 0;
+		return;
 	struct pm_bytes variant = r->levels[r->n_levels - side - 2].key;
 	struct pending *p = &r->pending;
 	enum side of = own ? OWN : INCLUSIVE;
 	if (p->side != of || p->name.p != name.p || p->variant.p != variant.p) {
-		int status = flush(r);
-		if (status < 0)
-			return status;
+		flush(r);
 		*p = (struct pending){.name = name,
 			.description = item->description,
 			.variant = variant,
@@ -449,10 +416,9 @@ static int take_formula(struct reader *r, const struct line *l)
 		p->custom = l->value;
 	if (level_is(r, 1, "standard") || !split_up)
 		p->standard = l->value;
-	return 0;
 }
 
-static int take_line(struct reader *r, const struct line *l)
+static void take_line(struct reader *r, const struct line *l)
 {
 	while (r->n_levels > 0 && r->levels[r->n_levels - 1].indent >= l->indent - 2 * l->dash)
 		r->n_levels--;
@@ -460,11 +426,13 @@ static int take_line(struct reader *r, const struct line *l)
 	bool root = level_is(r, 1, "roots") || level_is(r, 1, "children");
 	while (r->n_items > 0 && r->items[r->n_items - 1].indent > l->indent - l->dash)
 		r->n_items--;
-	if (input && l->indent > 0)
-		return take_input(r, l);
+	if (input && l->indent > 0) {
+		take_input(r, l);
+		return;
+	}
 	if (r->n_levels == MOST_LEVELS || r->n_items == MOST_LEVELS) {
 		fault(r, r->at, l->key, "is nested too deeply");
-		return 0;
+		return;
 	}
 	r->has_roots |= l->indent == 0 && pm_bytes_equal(l->key, pm_bytes_of("roots"));
 	if (root && l->dash)
@@ -478,32 +446,10 @@ static int take_line(struct reader *r, const struct line *l)
 		pm_bytes_equal(l->key, pm_bytes_of("visible by default")))
 		item->invisible = pm_bytes_equal(l->value, pm_bytes_of("false"));
 	r->levels[r->n_levels++] = (struct level){l->indent, l->key};
-	return take_formula(r, l);
+	take_formula(r, l);
 }
 
 /* ---- the file ---- */
-
-static int list_quantities(struct reader *r)
-{
-	r->quantity = calloc(r->metrics->n_quantities + 1, sizeof(*r->quantity));
-	if (!r->quantity)
-		return -ENOMEM;
-	r->quantities.arena = &r->c->arena;
-	for (size_t i = 0; i < r->metrics->n_quantities; i++) {
-		const struct hpctk_quantity *q = &r->metrics->quantities[i];
-		uint32_t n = r->quantities.n;
-		pm_text_clear(&r->text);
-		pm_text_bytes(&r->text, q->name);
-		pm_text_char(&r->text, '\0');
-		pm_text_bytes(&r->text, q->scope);
-		if (r->text.failed ||
-			pm_strtab_add(&r->quantities, pm_text_view(&r->text)) == UINT32_MAX)
-			return -ENOMEM;
-		if (r->quantities.n > n)
-			r->quantity[n] = (uint32_t)i;
-	}
-	return 0;
-}
 
 /* Marks the metrics that a formula is over. */
 static void take_leaves(const struct pm_formula *f, bool *input)
@@ -517,12 +463,11 @@ static void take_leaves(const struct pm_formula *f, bool *input)
  * Inputs of formulas that are no metric of the list as they are: registers summed over launches,
  * and such. A table without any cost would be of no use.
  */
-static int hide(struct reader *r)
+static void hide(struct reader *r)
 {
 	const struct hpctk_columns *c = r->c;
-	bool *input = calloc((size_t)pm_metrics_groups(&c->list) + 1, sizeof(*input)), any = false;
-	if (!input)
-		return -ENOMEM;
+	bool *input = pm_arena_array(r->text.arena, pm_metrics_groups(&c->list), sizeof(*input));
+	bool any = false;
 	for (uint32_t i = 0; i < c->list.n_derived; i++) {
 		take_leaves(c->derived[i].own, input);
 		take_leaves(c->derived[i].inclusive, input);
@@ -537,44 +482,52 @@ static int hide(struct reader *r)
 		c->metrics[i].hidden = any && input[group];
 		c->metrics[i].minor = c->shown[group] && !c->visible[group];
 	}
-	free(input);
-	return 0;
 }
 
-static int read_file(struct reader *r, struct pm_bytes file)
+static void read_file(struct reader *r, struct pm_bytes file)
 {
-	int status = list_quantities(r);
-	for (size_t at = 0; status == 0 && at < file.len;) {
+	for (uint32_t i = 0; i < r->metrics->n_quantities; i++) {
+		const struct hpctk_quantity *q = &r->metrics->quantities[i];
+		uint32_t n = r->quantities.n;
+		pm_text_clear(&r->text);
+		pm_text_bytes(&r->text, q->name);
+		pm_text_char(&r->text, '\0');
+		pm_text_bytes(&r->text, q->scope);
+		if (pm_strtab_add(&r->quantities, pm_text_view(&r->text)) == n)
+			r->quantity[n] = i;
+	}
+	for (size_t at = 0; at < file.len;) {
 		const uint8_t *end = memchr(file.p + at, '\n', file.len - at);
 		size_t len = end ? (size_t)(end - file.p) - at : file.len - at;
 		struct line line;
 		r->at = at;
 		if (split((struct pm_bytes){file.p + at, len}, &line))
-			status = take_line(r, &line);
+			take_line(r, &line);
 		at += len + 1;
 	}
-	if (status == 0)
-		status = flush(r);
-	if (status == 0 && !r->has_roots)
+	flush(r);
+	if (!r->has_roots)
 		fault(r, 0, pm_bytes_of("roots"), "is not in the file: no metric is derived");
-	return status < 0 ? status : hide(r);
+	hide(r);
 }
 
-int hpctk_taxonomy_parse(struct pm_bytes file, const struct hpctk_metrics *metrics,
-	const uint32_t *group_of, struct hpctk_columns *c)
+void hpctk_taxonomy_read(struct pm_arena *a, struct pm_bytes file,
+	const struct hpctk_metrics *metrics, const uint32_t *group_of, struct hpctk_columns *c)
 {
-	struct reader r = {.metrics = metrics, .group_of = group_of, .c = c};
-	int status = 0;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct reader r = {.a = a,
+		.metrics = metrics,
+		.group_of = group_of,
+		.c = c,
+		.quantities = pm_strtab_in(scratch),
+		.quantity = pm_arena_array(scratch, metrics->n_quantities, sizeof(*r.quantity)),
+		.anchors = {.home = scratch, .lasting = {.arena = scratch}},
+		.text = {.arena = scratch}};
 	if (file.len > PM_LIMIT_STRING)
 		fault(&r, 0, pm_bytes_of(HPCTK_FORMULAS),
 			"has more than 1 MiB: no metric is derived");
 	else
-		status = read_file(&r, file);
-	pm_strtab_done(&r.quantities);
-	pm_strtab_done(&r.anchors);
-	pm_text_done(&r.text);
-	free(r.quantity);
-	free(r.aliases);
+		read_file(&r, file);
 	c->list.derived = c->derived;
-	return status;
+	pm_arena_done(scratch);
 }

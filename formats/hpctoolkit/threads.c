@@ -1,7 +1,7 @@
 /* Profiles as threads: identities, and their samples in trace.db. */
 #include "formats/hpctoolkit/hpctoolkit.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 #include "formats/common/list.h"
@@ -60,6 +60,7 @@ uint32_t hpctk_thread_of(
 }
 
 struct builder {
+	struct pm_arena *a, *scratch;
 	struct hpctk_opened *db;
 	struct hpctk_threads *t;
 	struct pm_thread *threads;
@@ -76,9 +77,9 @@ static const char *key_name(struct builder *b, uint32_t kind)
 {
 	struct pm_bytes name = hpctk_kind_name(b->db, kind);
 	if (name.len == 0 || name.len > 64)
-		return pm_arena_printf(&b->t->arena, "kind%u", kind);
-	char *s = pm_arena_printf(&b->t->arena, "%.*s", (int)name.len, (const char *)name.p);
-	for (char *c = s; c && *c; c++) {
+		return pm_arena_printf(b->a, "kind%u", kind);
+	char *s = pm_arena_printf(b->a, "%.*s", (int)name.len, (const char *)name.p);
+	for (char *c = s; *c; c++) {
 		if (*c >= 'A' && *c <= 'Z')
 			*c = (char)(*c - 'A' + 'a');
 		else if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9'))
@@ -88,33 +89,18 @@ static const char *key_name(struct builder *b, uint32_t kind)
 }
 
 /* The index of a key by name; there are few, so a linear search is enough. */
-static int key_index(struct builder *b, const char *name, uint32_t *ret)
+static uint32_t key_index(struct builder *b, const char *name)
 {
-	if (!name)
-		return -ENOMEM;
-	for (*ret = 0; *ret < b->n_keys; (*ret)++)
-		if (strcmp(b->keys[*ret], name) == 0)
-			return 0;
-	if (pm_list_room(&b->keys, b->n_keys, &b->key_room, sizeof(*b->keys)) < 0)
-		return -ENOMEM;
-	b->keys[b->n_keys++] = name;
-	return 0;
-}
-
-static int kind_key(struct builder *b, uint32_t kind, uint32_t *ret)
-{
-	bool fresh;
-	uint32_t *known = pm_map_put(&b->key_of_kind, kind, PM_NONE, &fresh);
-	int r = known ? 0 : -ENOMEM;
-	if (r == 0 && fresh)
-		r = key_index(b, key_name(b, kind), known);
-	if (r == 0)
-		*ret = *known;
-	return r;
+	for (uint32_t i = 0; i < b->n_keys; i++)
+		if (strcmp(b->keys[i], name) == 0)
+			return i;
+	pm_list_grow(b->a, &b->keys, b->n_keys, &b->key_room, sizeof(*b->keys));
+	b->keys[b->n_keys] = name;
+	return (uint32_t)b->n_keys++;
 }
 
 /* A profile without a readable tuple still needs a directory, which is named by its index. */
-static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *thread)
+static void identity_read(struct builder *b, uint32_t profile, struct pm_thread *thread)
 {
 	struct pm_bytes ids;
 	uint32_t n;
@@ -123,28 +109,27 @@ static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *
 			b->db->profiles.stride, "profile %u: its identifier tuple cannot be read",
 			profile);
 	thread->n_identity = n ? n : 1;
-	struct pm_identity *identity =
-		pm_arena_array(&b->t->arena, thread->n_identity, sizeof(*identity));
-	if (!identity)
-		return -ENOMEM;
+	struct pm_identity *identity = pm_arena_array(b->a, thread->n_identity, sizeof(*identity));
 	thread->identity = identity;
-	identity[0].value = profile;
-	int r = n ? 0 : key_index(b, "profile", &identity[0].key);
-	for (uint32_t i = 0; i < n && r == 0; i++) {
+	if (n == 0)
+		identity[0] =
+			(struct pm_identity){.key = key_index(b, "profile"), .value = profile};
+	for (uint32_t i = 0; i < n; i++) {
 		struct hpctk_tuple_id id;
+		bool fresh;
 		hpctk_tuple_id_decode(&b->db->layout, pm_bytes_row(ids, i, HPCTK_TUPLE_ID), &id);
-		identity[i].value = id.logical;
-		r = kind_key(b, id.kind, &identity[i].key);
+		uint32_t *key = pm_map_put(&b->key_of_kind, id.kind, PM_NONE, &fresh);
+		if (fresh)
+			*key = key_index(b, key_name(b, id.kind));
+		identity[i] = (struct pm_identity){.key = *key, .value = id.logical};
 	}
-	return r;
 }
 
-static int identities_read(struct builder *b)
+static void identities_read(struct builder *b)
 {
 	uint32_t n = 0;
-	int r = 0;
 	b->t->summary = PM_NONE;
-	for (uint32_t i = 0; i < b->db->profiles.n && r == 0; i++) {
+	for (uint32_t i = 0; i < b->db->profiles.n; i++) {
 		b->t->of_profile[i] = PM_NONE;
 		if (hpctk_profile_is_summary(b->db, i)) {
 			if (b->t->summary == PM_NONE)
@@ -153,10 +138,9 @@ static int identities_read(struct builder *b)
 		}
 		b->threads[n].id = i;
 		b->t->of_profile[i] = n;
-		r = identity_read(b, i, &b->threads[n++]);
+		identity_read(b, i, &b->threads[n++]);
 	}
 	b->t->list.n = n;
-	return r;
 }
 
 /* Whether the file is cut off within the line; its footer is then missing, too. */
@@ -210,91 +194,60 @@ static void line_read(struct builder *b, uint32_t i)
 }
 
 /* Of lines that share bytes with others, each would be read completely. */
-static void line_refuse(struct builder *b, uint32_t thread)
-{
-	struct hpctk_line *line = &b->t->lines[thread];
-	pm_damage_add(&b->t->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
-		"profile %u: its samples overlap those of another one", b->threads[thread].id);
-	line->n = b->threads[thread].n_samples = 0;
-	line->damaged = true;
-}
-
-static int lines_part(struct builder *b)
+static void lines_part(struct builder *b)
 {
 	uint32_t n_threads = b->t->list.n, n = 0;
-	struct hpctk_stretch *all = malloc((size_t)n_threads * sizeof(*all) + 1);
-	uint8_t *marks = calloc(n_threads / 8 + 1, 1);
-	for (uint32_t i = 0; all && marks && i < n_threads; i++) {
+	struct hpctk_stretch *all = pm_arena_array(b->scratch, n_threads, sizeof(*all));
+	uint8_t *marks = pm_arena_alloc(b->scratch, n_threads / 8 + 1);
+	for (uint32_t i = 0; i < n_threads; i++) {
 		const struct hpctk_line *line = &b->t->lines[i];
 		if (line->n)
 			all[n++] = (struct hpctk_stretch){
 				line->at, line->at + line->n * HPCTK_SAMPLE, i};
 	}
-	int r = all && marks ? hpctk_sharing_mark(all, n, marks) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n_threads; i++)
-		if (hpctk_sharing_marked(marks, i))
-			line_refuse(b, i);
-	free(all);
-	free(marks);
-	return r;
+	pm_build_check(b->a, hpctk_sharing_mark(all, n, marks));
+	for (uint32_t i = 0; i < n_threads; i++) {
+		struct hpctk_line *line = &b->t->lines[i];
+		if (!hpctk_sharing_marked(marks, i))
+			continue;
+		pm_damage_add(&b->t->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
+			"profile %u: its samples overlap those of another one", b->threads[i].id);
+		line->n = b->threads[i].n_samples = 0;
+		line->damaged = true;
+	}
 }
 
-static int threads_list(struct builder *b)
+static void threads_build(struct pm_arena *a, void *opened, void *part, struct pm_error *err)
 {
-	struct pm_arena *arena = &b->t->arena;
-	size_t n = b->db->profiles.n;
-	b->threads = pm_arena_array(arena, n, sizeof(*b->threads));
-	b->t->of_profile = pm_arena_array(arena, n, sizeof(*b->t->of_profile));
-	b->t->lines = pm_arena_array(arena, n, sizeof(*b->t->lines));
-	if (!b->threads || !b->t->of_profile || !b->t->lines)
-		return -ENOMEM;
-	int r = identities_read(b);
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < b->db->traces.n; i++)
-		line_read(b, i);
-	r = lines_part(b);
-	if (r < 0)
-		return r;
-	const char **keys = pm_arena_array(arena, b->n_keys, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->n_keys; i++)
-		keys[i] = b->keys[i];
-	b->t->list.threads = b->threads;
-	b->t->list.keys = keys;
-	b->t->list.n_keys = (uint32_t)b->n_keys;
-	return 0;
-}
-
-static int threads_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct builder b = {.db = owner, .t = part};
-	(void)err;
-	b.t->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	b.db->parts.threads.it = &b.t->list;
-	int r = threads_list(&b);
-	free(b.keys);
-	pm_map_done(&b.key_of_kind);
-	return b.t->damage.no_memory ? -ENOMEM : r;
-}
-
-static void threads_done(void *part)
-{
+	struct hpctk_opened *db = opened;
 	struct hpctk_threads *t = part;
-	pm_arena_done(&t->arena);
-	pm_damage_done(&t->damage);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct builder b = {
+		.a = a, .scratch = scratch, .db = db, .t = t, .key_of_kind.arena = scratch};
+	(void)err;
+	pm_damage_list_in(&t->damage, a);
+	b.threads = pm_arena_array(a, db->profiles.n, sizeof(*b.threads));
+	t->of_profile = pm_arena_array(a, db->profiles.n, sizeof(*t->of_profile));
+	t->lines = pm_arena_array(a, db->profiles.n, sizeof(*t->lines));
+	identities_read(&b);
+	for (uint32_t i = 0; i < db->traces.n; i++)
+		line_read(&b, i);
+	lines_part(&b);
+	pm_build_check(a, t->damage.no_memory ? -ENOMEM : 0);
+	pm_arena_done(scratch);
+	t->list.threads = b.threads;
+	t->list.keys = b.keys;
+	t->list.n_keys = (uint32_t)b.n_keys;
+	db->parts.threads.it = &t->list;
 }
-
-static const struct pm_part_type type = {.size = sizeof(struct hpctk_threads),
-	.fill = threads_fill,
-	.done = threads_done,
-	.file = "profile.db",
-	.what = "threads"};
 
 int hpctk_threads_get(
 	struct hpctk_opened *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
+	static const struct pm_part_type type = {.size = sizeof(struct hpctk_threads),
+		.build = threads_build,
+		.file = "profile.db",
+		.what = "threads"};
 	int r = pm_part_get(&db->threads, &type, db, ret, err);
 	if (r == 0) /* so that lack of memory is not reported as damage of a thread's values */
 		r = hpctk_blocks_ready(db, false, err);

@@ -61,8 +61,15 @@ static void check_derived(const struct pm_formula *f)
 	(void)pm_formula_value(f, value_of, NULL);
 }
 
-static void check_taxonomy(struct pm_bytes text)
+struct reading {
+	struct pm_arena arena;
+	struct pm_bytes text;
+	struct hpctk_columns columns;
+};
+
+static void check_taxonomy(void *context)
 {
+	struct reading *r = context;
 	static const char *const names[N_METRICS] = {"A", "B (sec)", "C"};
 	static const char *const scopes[N_SCOPES] = {"function", "lex_aware", "execution"};
 	struct hpctk_quantity quantities[N_QUANTITIES];
@@ -70,36 +77,35 @@ static void check_taxonomy(struct pm_bytes text)
 	uint32_t group_of[N_QUANTITIES];
 	bool shown[N_METRICS] = {false}, visible[N_METRICS] = {false};
 	struct hpctk_metrics metrics = {.quantities = quantities, .n_quantities = N_QUANTITIES};
-	struct hpctk_columns c = {.metrics = list,
+	struct hpctk_columns *c = &r->columns;
+	*c = (struct hpctk_columns){.metrics = list,
 		.shown = shown,
 		.visible = visible,
 		.list = {.n = N_QUANTITIES, .metrics = list}};
-	c.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	pm_damage_list_in(&c->damage, &r->arena);
 	for (uint32_t i = 0; i < N_QUANTITIES; i++) {
 		group_of[i] = i / N_SCOPES;
 		quantities[i] = (struct hpctk_quantity){.name = pm_bytes_of(names[i / N_SCOPES]),
 			.scope = pm_bytes_of(scopes[i % N_SCOPES])};
 		list[i] = (struct pm_metric){.group = i / N_SCOPES, .has_values = true};
 	}
-	must(hpctk_taxonomy_parse(text, &metrics, group_of, &c) == 0);
-	for (uint32_t i = 0; i < c.list.n_derived; i++) {
-		must(c.derived[i].own || c.derived[i].inclusive);
-		check_derived(c.derived[i].own);
-		check_derived(c.derived[i].inclusive);
+	hpctk_taxonomy_read(&r->arena, r->text, &metrics, group_of, c);
+	for (uint32_t i = 0; i < c->list.n_derived; i++) {
+		must(c->derived[i].own || c->derived[i].inclusive);
+		check_derived(c->derived[i].own);
+		check_derived(c->derived[i].inclusive);
 	}
 	bool any = false;
 	for (uint32_t i = 0; i < N_QUANTITIES; i++)
 		any |= !list[i].hidden;
 	must(any);
-	free(c.derived);
-	pm_damage_done(&c.damage);
-	pm_arena_done(&c.arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pm_bytes text = {data, size};
-	check_formula(text);
-	check_taxonomy(text);
+	struct reading r = {.text = {data, size}};
+	check_formula(r.text);
+	must(pm_build(&r.arena, check_taxonomy, &r) == 0);
+	pm_arena_done(&r.arena);
 	return 0;
 }

@@ -175,17 +175,17 @@ static void test_a_name_without_an_end_is_looked_for_once(void **state)
 	enum { BYTES = 70000, AT = 8, END = 1000 };
 	static uint8_t bytes[BYTES];
 	static struct hpctk_opened db;
-	struct hpctk_lengths lengths = {.of = {.slots = NULL}};
+	struct pm_map lengths = {.slots = NULL};
 	struct pm_bytes name;
 	memset(bytes + AT, 'n', BYTES - AT);
 	db.folder.files[HPCTK_META].bytes = (struct pm_bytes){bytes, BYTES};
-	assert_false(hpctk_string_find_again(&db, &lengths, AT, &name));
+	assert_false(hpctk_string_find(&db, &lengths, AT, &name));
 	bytes[END] = 0;
-	assert_false(hpctk_string_find_again(&db, &lengths, AT, &name));
+	assert_false(hpctk_string_find(&db, &lengths, AT, &name));
 	assert_true(name.p == NULL && name.len == 0);
-	assert_true(hpctk_string_find(&db, AT, &name));
+	assert_true(hpctk_string_find(&db, NULL, AT, &name));
 	assert_int_equal(name.len, END - AT);
-	pm_map_done(&lengths.of);
+	pm_map_done(&lengths);
 }
 
 int main(void)
