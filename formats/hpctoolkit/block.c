@@ -92,28 +92,23 @@ static int block_open(const struct hpctk_opened *db, const uint8_t *d, uint64_t 
 	return 0;
 }
 
-/* In the first layout, row i contains a pointer to the description; 0 for an empty block. */
-static int block_follow(const struct hpctk_opened *db, const struct hpctk_rows *rows, uint64_t i,
-	bool of_context, struct hpctk_block *ret, struct pm_error *err)
+/* The block of row i; it may share bytes with other blocks. */
+static int row_follow(const struct hpctk_opened *db, uint64_t i, bool of_context,
+	struct hpctk_block *ret, struct pm_error *err)
 {
 	static const uint8_t nothing[HPCTK_BLOCK];
+	const struct hpctk_rows *rows = of_context ? &db->contexts : &db->profiles;
 	enum hpctk_file file = of_context ? HPCTK_CCT : HPCTK_PROFILE;
 	struct pm_bytes d = {nothing, sizeof(nothing)};
+	if (db->layout.generation != HPCTK_FIRST)
+		return block_open(
+			db, hpctk_row(rows, i), hpctk_row_at(rows, i), of_context, ret, err);
+	/* In the first layout, row i has a pointer to the description; 0 for an empty block. */
 	uint64_t at = hpctk_u64(&db->layout, hpctk_row(rows, i));
 	if (at != 0 && !pm_bytes_sub(hpctk_bytes(db, file), at, HPCTK_BLOCK, &d))
 		return pm_error_set(err, -EINVAL, hpctk_file_name(file), hpctk_row_at(rows, i),
 			"a value block at 0x%llx is outside the file", (unsigned long long)at);
 	return block_open(db, d.p, at, of_context, ret, err);
-}
-
-/* The block of row i; it may share bytes with other blocks. */
-static int row_follow(const struct hpctk_opened *db, uint64_t i, bool of_context,
-	struct hpctk_block *ret, struct pm_error *err)
-{
-	const struct hpctk_rows *rows = of_context ? &db->contexts : &db->profiles;
-	if (db->layout.generation == HPCTK_FIRST)
-		return block_follow(db, rows, i, of_context, ret, err);
-	return block_open(db, hpctk_row(rows, i), hpctk_row_at(rows, i), of_context, ret, err);
 }
 
 /* ---- blocks that share bytes ---- */

@@ -78,13 +78,6 @@ static int64_t values_from_cct(const struct hpctk_opened *db, const struct hpctk
 	return (int64_t)n;
 }
 
-/* The last run of `n` that begins at or before value `first` of its context; 0 if there is none. */
-static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t first)
-{
-	size_t behind = PM_LOWER_BOUND(i, 0, n, runs[i].before <= first);
-	return behind ? behind - 1 : 0;
-}
-
 static int64_t values_from_threads(const struct hpctk_opened *db,
 	const struct hpctk_threads *threads, uint64_t number, uint64_t first, struct pm_value *ret,
 	size_t room, struct pm_error *err)
@@ -95,7 +88,8 @@ static int64_t values_from_threads(const struct hpctk_opened *db,
 	if (r < 0)
 		return r;
 	const struct hpctk_gathered_run *runs = hpctk_gathered_of(gathered, number, &n_runs);
-	for (size_t i = run_of(runs, n_runs, first); i < n_runs && n < room; i++) {
+	size_t behind = PM_LOWER_BOUND(i, 0, n_runs, runs[i].before <= first);
+	for (size_t i = behind ? behind - 1 : 0; i < n_runs && n < room; i++) {
 		struct hpctk_block block;
 		struct hpctk_run run;
 		r = hpctk_gathered_open(db, threads, &runs[i], &block, &run, err);

@@ -31,24 +31,19 @@ static bool begins(const uint8_t *head, ssize_t len, const char *magic)
 	return len >= (ssize_t)strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
 }
 
-static bool is_database_file(struct pm_bytes head)
-{
-	static const char *const magics[] = {
-		"HPCTOOLKITmeta", "HPCTOOLKITprof", "HPCTOOLKITctxt", "HPCTOOLKITtrce"};
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if (begins(head.p, (ssize_t)head.len, magics[i]))
-			return true;
-	return false;
-}
-
 /* The result for older versions and damaged databases, so that open() gives the reason. */
 enum { SURE = 100, NO_META = 40, TOO_OLD = 20, UNREADABLE = 10 };
 
 static int probe(const struct pm_candidate *c)
 {
+	static const char *const magics[] = {
+		"HPCTOOLKITmeta", "HPCTOOLKITprof", "HPCTOOLKITctxt", "HPCTOOLKITtrce"};
 	uint8_t head[16];
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]) && !c->folder; i++)
+		if (begins(c->head.p, (ssize_t)c->head.len, magics[i]))
+			return SURE;
 	if (!c->folder)
-		return is_database_file(c->head) ? SURE : 0;
+		return 0;
 	ssize_t n = head_read(c->fd, "meta.db", head, sizeof(head));
 	if (begins(head, n, "HPCTOOLKITmeta"))
 		return SURE;

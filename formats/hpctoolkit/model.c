@@ -114,25 +114,10 @@ static const struct pm_missings missing = {
 	.why = "the database has none: hpcprof found neither symbols nor a structure file",
 	.advice = "run hpcstruct on the measurement, then hpcprof again"};
 
-static void facts_init(struct hpctk_opened *db, struct pm_bytes description)
-{
-	const uint8_t *head = hpctk_bytes(db, HPCTK_META).p;
-	snprintf(db->version, sizeof(db->version), "%u.%u", head[0x0e], head[0x0f]);
-	db->facts[0] = (struct pm_fact){"version", pm_cell_str(db->version)};
-	db->facts[1] =
-		(struct pm_fact){"byte_order", pm_cell_str(db->layout.big ? "big" : "little")};
-	db->facts[2] = (struct pm_fact){"description", pm_cell_text(description)};
-}
-
-/* The lower bound in trace.db if it is in this century; otherwise 0. */
-static uint64_t time_of_measurement(const struct hpctk_opened *db)
-{
-	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
-	return db->first_ns >= year_2000 && db->first_ns < year_2100 ? db->first_ns : 0;
-}
-
 void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 {
+	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
+	const uint8_t *head = hpctk_bytes(db, HPCTK_META).p;
 	struct pm_bytes description;
 	ret->ops = &ops;
 	ret->parts = &db->parts;
@@ -149,8 +134,14 @@ void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 	};
 	ret->layout = hpctk_layout_name(&db->layout);
 	hpctk_general_get(db, &ret->title, &description);
-	facts_init(db, description);
-	ret->measured_ns = time_of_measurement(db);
+	snprintf(db->version, sizeof(db->version), "%u.%u", head[0x0e], head[0x0f]);
+	db->facts[0] = (struct pm_fact){"version", pm_cell_str(db->version)};
+	db->facts[1] =
+		(struct pm_fact){"byte_order", pm_cell_str(db->layout.big ? "big" : "little")};
+	db->facts[2] = (struct pm_fact){"description", pm_cell_text(description)};
+	/* The lower bound in trace.db, if it is in this century. */
+	if (db->first_ns >= year_2000 && db->first_ns < year_2100)
+		ret->measured_ns = db->first_ns;
 	ret->mtime_ns = ret->measured_ns ? ret->measured_ns : db->folder.files[HPCTK_META].mtime_ns;
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		ret->input_bytes += hpctk_bytes(db, i).len;

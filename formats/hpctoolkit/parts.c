@@ -119,15 +119,6 @@ static int folder_open(
 	return formulas_open(f, damage, err);
 }
 
-static void folder_close(struct hpctk_folder *f)
-{
-	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
-		pm_input_close(&f->files[i]);
-	pm_input_close(&f->formulas);
-	if (f->fd >= 0)
-		close(f->fd);
-}
-
 /*
  * ==== layouts ====
  * Layout detection. Each file is consistent with some of the layouts, according to the sizes of
@@ -205,13 +196,6 @@ static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 	return hpctk_u64(l, d) < section.at + HPCTK_TRACES_TIMED ? BIT(HPCTK_FIRST) : ALL;
 }
 
-/* An unusable optional file is treated as missing; damage.csv reports it. */
-static void leave_out(struct hpctk_opened *db, enum hpctk_file file, const char *why)
-{
-	db->folder.present[file] = false;
-	pm_damage_add(&db->damage, hpctk_file_name(file), 0, hpctk_bytes(db, file).len, "%s", why);
-}
-
 static int byte_order_detect(struct hpctk_opened *db, struct pm_error *err)
 {
 	db->layout.big = is_big(hpctk_bytes(db, HPCTK_META));
@@ -250,7 +234,11 @@ static int detect_layout(struct hpctk_opened *db, struct pm_error *err)
 				"its header does not point to %s of a known layout",
 				i == HPCTK_META ? "metrics" : "profiles");
 		if (!some) {
-			leave_out(db, i, "its header has no valid pointer: the file is ignored");
+			/* An unusable optional file is treated as missing; damage.csv reports it.
+			 */
+			db->folder.present[i] = false;
+			pm_damage_add(&db->damage, hpctk_file_name(i), 0, hpctk_bytes(db, i).len,
+				"its header has no valid pointer: the file is ignored");
 			continue;
 		}
 		if (!(all & some))
@@ -418,19 +406,6 @@ static void first_table_open(struct hpctk_opened *db, enum hpctk_file file, uint
 	rows_open(db, &place, &table, need, ret);
 }
 
-/* The lower bound of times in the header of trace.db. */
-static uint64_t first_time(const struct hpctk_opened *db)
-{
-	struct pm_bytes head;
-	if (!db->folder.present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
-		return PM_NO_TIME;
-	struct place place = place_of(db, HPCTK_TRACE, 0, "traces");
-	if (!pm_bytes_sub(
-		    hpctk_bytes(db, HPCTK_TRACE), place.section.at, HPCTK_TRACES_TIMED, &head))
-		return PM_NO_TIME;
-	return hpctk_u64(&db->layout, head.p + 0x10);
-}
-
 int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 {
 	*db = (struct hpctk_opened){.damage = PM_DAMAGE_LIST_INIT};
@@ -448,7 +423,13 @@ int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 		db, HPCTK_PROFILE, hpctk_profile_size(&db->layout), "profiles", &db->profiles);
 	first_table_open(db, HPCTK_CCT, context_size, "contexts", &db->contexts);
 	first_table_open(db, HPCTK_TRACE, HPCTK_TRACE_HEADER, "traces", &db->traces);
-	db->first_ns = first_time(db);
+	struct pm_bytes head;
+	db->first_ns = PM_NO_TIME;
+	if (db->folder.present[HPCTK_TRACE] && db->layout.generation != HPCTK_FIRST &&
+		pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE),
+			place_of(db, HPCTK_TRACE, 0, "traces").section.at, HPCTK_TRACES_TIMED,
+			&head))
+		db->first_ns = hpctk_u64(&db->layout, head.p + 0x10);
 	if (!db->damage.no_memory)
 		return 0;
 	hpctk_opened_done(db);
@@ -461,7 +442,11 @@ void hpctk_opened_done(struct hpctk_opened *db)
 		&db->documents, &db->copied, &db->any_copied, &db->gathered, &db->found};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		pm_part_done(parts[i]);
-	folder_close(&db->folder);
+	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
+		pm_input_close(&db->folder.files[i]);
+	pm_input_close(&db->folder.formulas);
+	if (db->folder.fd >= 0)
+		close(db->folder.fd);
 	free(db->sharing[0]);
 	free(db->sharing[1]);
 	pm_damage_done(&db->damage);
