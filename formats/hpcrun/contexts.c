@@ -282,9 +282,7 @@ static int find_named(struct frames *f, uint32_t module, struct pm_bytes module_
 	const struct sym_module described = {.path = module_name};
 	if (fresh)
 		pm_build_check(f->a, sym_names_module(f->named.names, &described, number));
-	int n = sym_frames_find(&f->named, f->builder, *number, module, ip, ret);
-	pm_build_check(f->a, n);
-	return n;
+	return sym_frames_find(&f->named, f->builder, *number, module, ip, ret);
 }
 
 static void make_chain(struct frames *f, const struct hpcrun_place *place, uint32_t module,
@@ -580,7 +578,6 @@ static void merger_done(void *merger)
 {
 	struct merger *m = merger;
 	pm_tree_builder_free(m->frames.builder);
-	sym_frames_done(&m->frames.named);
 	sym_names_free(m->symbols);
 	free(m->index);
 }
@@ -595,6 +592,7 @@ void hpcrun_merge(struct hpcrun_merged *ret, struct pm_arena *a, struct hpcrun_f
 		.merged = ret,
 		.frames = {.a = scratch,
 			.modules = {.arena = scratch},
+			.named.by_address = {.arena = scratch},
 			.places = pm_strtab_in(scratch),
 			.text = {.arena = scratch}}};
 	pm_arena_owns(scratch, merger_done, m);

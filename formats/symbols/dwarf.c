@@ -19,7 +19,6 @@
 
 #include "formats/common/list.h"
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 
 /* ---- reading a unit ---- */
 
@@ -38,20 +37,18 @@ struct effort {
 	const void *last; /* the last entry; later ones are after it */
 };
 
-/* Adds the address ranges of an entry. Empty ones are counted, too. 0 or -ENOMEM. */
-static int add_ranges(struct sym_scopes *to, Dwarf_Die *die, uint32_t scope, struct effort *effort)
+/* Adds the address ranges of an entry. Empty ones are counted, too. */
+static void add_ranges(struct sym_scopes *to, Dwarf_Die *die, uint32_t scope, struct effort *effort)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
-	int r = 0;
-	while (r == 0 && effort->n_ranges < SYM_RANGES_MAX &&
+	while (effort->n_ranges < SYM_RANGES_MAX &&
 		(at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		effort->n_ranges++;
 		/* The linker moved code that it left out to 0. */
 		if (start != 0)
-			r = sym_scopes_range(to, start, end, scope);
+			sym_scopes_range(to, start, end, scope);
 	}
-	return r;
 }
 
 /* ---- functions ---- */
@@ -71,21 +68,18 @@ static struct pm_bytes bytes_of(const char *text)
 }
 
 /* A path in the tables of `unit`, or NULL. */
-static int take_path(struct reading *w, Dwarf_Die *unit, const char *path, uint32_t *ret)
+static uint32_t take_path(struct reading *w, Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute a;
 	const char *folder = dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL;
 	struct pm_bytes of = bytes_of(folder), name = bytes_of(path);
-	*ret = 0;
-	if (pm_work_cancelled())
-		return PM_CANCELLED;
+	pm_build_proceed(&w->scopes->arena);
 	/* The path may be much shorter than what it is made of. */
 	if (!sym_scopes_say(w->scopes, of.len + name.len))
 		return 0;
 	/* libdw has put a relative folder in front of some paths, and not of others. */
 	sym_source_path(&w->path, of.len && of.p[0] == '/' ? of : pm_bytes_of(""), name);
-	*ret = sym_scopes_text(w->scopes, pm_text_view(&w->path));
-	return w->path.failed || *ret == UINT32_MAX ? -ENOMEM : 0;
+	return sym_scopes_text(w->scopes, pm_text_view(&w->path));
 }
 
 static const char *string_of(Dwarf_Die *die, unsigned attribute)
@@ -109,7 +103,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
  * which may be another one. Not by dwarf_decl_file: that of elfutils 0.188 takes 0 for none, as it
  * is before DWARF 5, and clang numbers the main file so.
  */
-static int take_file(struct reading *w, Dwarf_Die *die, unsigned attribute, uint32_t *ret)
+static uint32_t take_file(struct reading *w, Dwarf_Die *die, unsigned attribute)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word number;
@@ -117,74 +111,67 @@ static int take_file(struct reading *w, Dwarf_Die *die, unsigned attribute, uint
 	Dwarf_Half version;
 	Dwarf_Files *files;
 	size_t n;
-	*ret = 0;
 	if (!dwarf_attr_integrate(die, attribute, &a) || dwarf_formudata(&a, &number) != 0 ||
 		!dwarf_cu_die(a.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
 		(number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
 		number >= n)
 		return 0;
-	return take_path(w, &unit, dwarf_filesrc(files, number, NULL, NULL), ret);
+	return take_path(w, &unit, dwarf_filesrc(files, number, NULL, NULL));
 }
 
 /* Name, file and line of a function at its definition. */
-static int describe(struct reading *w, Dwarf_Die *die, struct sym_scope *ret)
+static void describe(struct reading *w, Dwarf_Die *die, struct sym_scope *ret)
 {
 	const char *symbol = string_of(die, DW_AT_linkage_name);
 	const char *name = symbol ? symbol : string_of(die, DW_AT_name);
 	int line;
 	sym_demangle(bytes_of(name), &w->name);
-	if (w->name.failed)
-		return -ENOMEM;
 	ret->name = sym_scopes_text(w->scopes, pm_text_view(&w->name));
 	ret->line = dwarf_decl_line(die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
-	return ret->name == UINT32_MAX ? -ENOMEM : take_file(w, die, DW_AT_decl_file, &ret->file);
+	ret->file = take_file(w, die, DW_AT_decl_file);
 }
 
-static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
+static uint32_t add_function(struct reading *w, Dwarf_Die *die)
 {
 	struct sym_scope scope = {.kind = SYM_SCOPE_FUNCTION, .parent = UINT32_MAX};
 	Dwarf_Addr entry;
 	if (dwarf_entrypc(die, &entry) == 0)
 		scope.offset = entry;
-	int r = describe(w, die, &scope);
-	return r < 0 ? r : sym_scopes_add(w->scopes, &scope, ret);
+	describe(w, die, &scope);
+	return sym_scopes_add(w->scopes, &scope);
 }
 
 /* The line of the call, and the function that was inlined there. */
-static int add_inlined(struct reading *w, Dwarf_Die *die, uint32_t parent, uint32_t *ret)
+static uint32_t add_inlined(struct reading *w, Dwarf_Die *die, uint32_t parent)
 {
 	struct sym_scope call = {.kind = SYM_SCOPE_LINE, .parent = parent};
 	struct sym_scope scope = {.kind = SYM_SCOPE_INLINED};
 	call.line = number_of(die, DW_AT_call_line);
-	int r = take_file(w, die, DW_AT_call_file, &call.file);
-	if (r == 0)
-		r = sym_scopes_add(w->scopes, &call, &scope.parent);
-	if (r == 0)
-		r = describe(w, die, &scope);
-	return r < 0 ? r : sym_scopes_add(w->scopes, &scope, ret);
+	call.file = take_file(w, die, DW_AT_call_file);
+	scope.parent = sym_scopes_add(w->scopes, &call);
+	describe(w, die, &scope);
+	return sym_scopes_add(w->scopes, &scope);
 }
 
-static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth);
+static void read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth);
 
-static int read_entry(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
+static void read_entry(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
-	uint32_t scope = parent;
-	int r = 0;
+	uint32_t scope;
 	switch (dwarf_tag(die)) {
-	case DW_TAG_subprogram: r = add_function(w, die, &scope); break;
+	case DW_TAG_subprogram: scope = add_function(w, die); break;
 	case DW_TAG_inlined_subroutine:
 		if (parent == UINT32_MAX)
-			return 0;
-		r = add_inlined(w, die, parent, &scope);
+			return;
+		scope = add_inlined(w, die, parent);
 		break;
 	case DW_TAG_lexical_block:
 	case DW_TAG_namespace:
-	case DW_TAG_module: return read_children(w, die, parent, depth);
-	default: return 0;
+	case DW_TAG_module: read_children(w, die, parent, depth); return;
+	default: return;
 	}
-	if (r == 0)
-		r = read_children(w, die, scope, depth);
-	return r < 0 ? r : add_ranges(w->scopes, die, scope, &w->effort);
+	read_children(w, die, scope, depth);
+	add_ranges(w->scopes, die, scope, &w->effort);
 }
 
 static bool has_code(Dwarf_Die *die)
@@ -197,55 +184,45 @@ static bool has_code(Dwarf_Die *die)
  * Entries are read in file order. If the sibling of an entry refers to its child, the following
  * ones would be read twice, and 2^depth times if every entry does so.
  */
-static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
+static void read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
 	Dwarf_Die child;
 	if (depth == SYM_DWARF_DEPTH_MAX || dwarf_child(die, &child) != 0)
-		return 0;
-	int r = 0;
+		return;
 	do {
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
+		pm_build_proceed(&w->scopes->arena);
 		if (w->effort.last && (const char *)child.addr <= (const char *)w->effort.last)
-			return 0;
+			return;
 		w->effort.last = child.addr;
 		if (has_code(&child))
-			r = read_entry(w, &child, parent, depth + 1);
-	} while (r == 0 && dwarf_siblingof(&child, &child) == 0);
-	return r;
+			read_entry(w, &child, parent, depth + 1);
+	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
 /* ---- lines ---- */
 
 /* Assigns a row's line to its addresses, separately for each scope that contains them. */
-static int add_row(struct reading *w, const struct sym_scopes *pieces, uint64_t start, uint64_t end,
-	const struct sym_scope *line)
+static void add_row(struct reading *w, const struct sym_scopes *pieces, uint64_t start,
+	uint64_t end, const struct sym_scope *line)
 {
-	int r = 0;
 	for (size_t i = sym_scopes_after(pieces, start);
-		r == 0 && i < pieces->n_ranges && !w->scopes->is_full; i++) {
+		i < pieces->n_ranges && !w->scopes->is_full; i++) {
 		const struct sym_range *piece = &pieces->ranges[i];
 		struct sym_scope scope = *line;
-		uint32_t place;
 		if (piece->start >= end)
 			break;
 		scope.parent = piece->scope;
-		r = sym_scopes_add(w->scopes, &scope, &place);
-		if (r == 0)
-			r = sym_scopes_range(w->scopes, piece->start > start ? piece->start : start,
-				piece->end < end ? piece->end : end, place);
+		sym_scopes_range(w->scopes, piece->start > start ? piece->start : start,
+			piece->end < end ? piece->end : end, sym_scopes_add(w->scopes, &scope));
 	}
-	return r;
 }
 
-static int add_rows(
+static void add_rows(
 	struct reading *w, const struct sym_scopes *pieces, Dwarf_Lines *lines, size_t n)
 {
 	const char *path, *last_path = NULL;
-	uint32_t file = 0;
-	int r = 0;
-	for (size_t i = 0; i + 1 < n && r == 0 && !w->scopes->is_full; i++) {
-		struct sym_scope scope = {.kind = SYM_SCOPE_LINE};
+	struct sym_scope scope = {.kind = SYM_SCOPE_LINE};
+	for (size_t i = 0; i + 1 < n && !w->scopes->is_full; i++) {
 		Dwarf_Line *row = dwarf_onesrcline(lines, i),
 			   *next = dwarf_onesrcline(lines, i + 1);
 		Dwarf_Addr start, end;
@@ -259,64 +236,48 @@ static int add_rows(
 		scope.line = (uint32_t)line;
 		path = dwarf_linesrc(row, NULL, NULL);
 		if (path != last_path)
-			r = take_path(w, w->unit, path, &file);
+			scope.file = take_path(w, w->unit, path);
 		last_path = path;
-		scope.file = file;
-		if (r == 0)
-			r = add_row(w, pieces, start, end, &scope);
-		if (i % 1024 == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
+		add_row(w, pieces, start, end, &scope);
+		if (i % 1024 == 0)
+			pm_build_proceed(&w->scopes->arena);
 	}
-	return r;
 }
 
 /* Addresses without a row keep their scopes. */
-static int read_lines(struct reading *w, Dwarf_Die *unit)
+static void read_lines(struct reading *w)
 {
 	struct sym_scopes pieces = {.ranges = w->scopes->ranges, .n_ranges = w->scopes->n_ranges};
 	Dwarf_Lines *lines;
 	size_t n;
-	int r = 0;
 	w->scopes->ranges = NULL;
 	w->scopes->n_ranges = w->scopes->ranges_room = 0;
-	if (dwarf_getsrclines(unit, &lines, &n) == 0)
-		r = add_rows(w, &pieces, lines, n);
-	for (size_t i = 0; i < pieces.n_ranges && r == 0; i++)
-		r = sym_scopes_range(w->scopes, pieces.ranges[i].start, pieces.ranges[i].end,
+	if (dwarf_getsrclines(w->unit, &lines, &n) == 0)
+		add_rows(w, &pieces, lines, n);
+	for (size_t i = 0; i < pieces.n_ranges; i++)
+		sym_scopes_range(w->scopes, pieces.ranges[i].start, pieces.ranges[i].end,
 			pieces.ranges[i].scope);
-	free(pieces.ranges);
-	return r < 0 ? r : sym_scopes_finish(w->scopes);
+	pm_arena_free(&w->scopes->arena, pieces.ranges);
+	sym_scopes_finish(w->scopes);
 }
 
-/* The scopes of a unit, settled: the caller's. 0 or -ENOMEM, with nothing allocated. */
-static int read_unit_entries(Dwarf_Die *unit, struct sym_scopes **ret)
+/* The scopes of a unit, settled. */
+static void read_unit(void *context)
 {
-	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes)), .unit = unit};
-	if (!w.scopes)
-		return -ENOMEM;
-	errno = 0;
-	int r = read_children(&w, unit, UINT32_MAX, 0);
-	if (r == 0)
-		r = sym_scopes_finish(w.scopes);
-	if (r == 0)
-		r = read_lines(&w, unit);
-	r = result_of(r);
-	pm_text_done(&w.name);
-	pm_text_done(&w.path);
-	if (r == 0) {
-		*ret = w.scopes;
-		return 0;
-	}
-	sym_scopes_done(w.scopes);
-	free(w.scopes);
-	return r;
+	struct reading *w = context;
+	w->name.arena = w->path.arena = pm_arena_scratch(&w->scopes->arena);
+	read_children(w, w->unit, UINT32_MAX, 0);
+	sym_scopes_finish(w->scopes);
+	read_lines(w);
+	pm_arena_done(w->name.arena);
 }
 
 /* ---- the units of a file ---- */
 
 struct unit {
 	Dwarf_Die die;
-	struct sym_scopes *scopes; /* NULL: not read yet */
+	struct sym_scopes *scopes; /* NULL: not asked for so far */
+	bool is_read;
 };
 
 /* A file as libdw has it; both are NULL if it has no DWARF. */
@@ -377,26 +338,25 @@ static size_t lines_length(struct sym_dwarf *d, Dwarf_Die *unit)
 	return n + (length < data->d_size - at ? length : data->d_size - at);
 }
 
-static int list_units(struct sym_dwarf *d)
+static void list_units(void *dwarf)
 {
+	struct sym_dwarf *d = dwarf;
+	struct pm_arena *a = &d->addresses.arena;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
 	uint8_t type;
 	Dwarf_Die die;
 	struct effort effort = {.n_ranges = 0};
-	int r = 0;
-	while (r == 0 && dwarf_get_units(d->own.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
-		if (pm_work_cancelled())
-			return PM_CANCELLED;
+	while (dwarf_get_units(d->own.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
+		pm_build_proceed(a);
 		if (type != DW_UT_compile || dwarf_hasattr(&die, DW_AT_GNU_dwo_name))
 			continue;
-		if (pm_list_room(&d->units, d->n, &d->room, sizeof(*d->units)) < 0)
-			return -ENOMEM;
+		pm_list_grow(a, &d->units, d->n, &d->room, sizeof(*d->units));
 		d->units[d->n] = (struct unit){.die = die};
-		r = add_ranges(&d->addresses, &die, (uint32_t)d->n, &effort);
+		add_ranges(&d->addresses, &die, (uint32_t)d->n, &effort);
 		d->n++;
 	}
-	return r < 0 ? r : sym_scopes_finish(&d->addresses);
+	sym_scopes_finish(&d->addresses);
 }
 
 /*
@@ -512,7 +472,7 @@ int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct s
 	bool refused = !open_image(&d->own, file);
 	int r = d->own.dwarf ? open_alternate(d, root, &refused) : 0;
 	if (r > 0)
-		r = list_units(d);
+		r = pm_build(&d->addresses.arena, list_units, d);
 	r = result_of(r);
 	if (r < 0 || d->n == 0) {
 		sym_dwarf_free(d);
@@ -522,24 +482,30 @@ int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct s
 	return 0;
 }
 
-static int read_unit(struct sym_dwarf *d, struct unit *u)
-{
-	if (sym_make_room(SYM_ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
-		return -ENOMEM;
-	return read_unit_entries(&u->die, &u->scopes);
-}
-
 int sym_dwarf_find(struct sym_dwarf *d, uint64_t address, const struct sym_scopes **ret)
 {
 	uint32_t i = sym_scopes_find(&d->addresses, address);
-	int r = 0;
 	*ret = NULL;
 	if (i == UINT32_MAX)
 		return 0;
-	if (!d->units[i].scopes)
-		r = read_unit(d, &d->units[i]);
-	*ret = d->units[i].scopes;
-	return r;
+	struct unit *u = &d->units[i];
+	if (!u->scopes)
+		u->scopes = pm_arena_alloc(&d->addresses.arena, sizeof(*u->scopes));
+	struct reading w = {.scopes = u->scopes, .unit = &u->die};
+	if (!u->is_read) {
+		if (!u->scopes ||
+			sym_make_room(SYM_ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
+			return -ENOMEM;
+		errno = 0;
+		int r = result_of(pm_build(&u->scopes->arena, read_unit, &w));
+		if (r < 0) {
+			sym_scopes_done(u->scopes);
+			return r;
+		}
+		u->is_read = true;
+	}
+	*ret = u->scopes;
+	return 0;
 }
 
 struct Dwarf_CFI_s *sym_dwarf_frames(struct sym_dwarf *d)
@@ -551,12 +517,9 @@ void sym_dwarf_free(struct sym_dwarf *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->n; i++) {
+	for (size_t i = 0; i < d->n; i++)
 		if (d->units[i].scopes)
 			sym_scopes_done(d->units[i].scopes);
-		free(d->units[i].scopes);
-	}
-	free(d->units);
 	sym_scopes_done(&d->addresses);
 	close_image(&d->own);
 	close_image(&d->alternate);

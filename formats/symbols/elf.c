@@ -5,8 +5,6 @@
 #include "formats/symbols/internal.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/cursor.h"
@@ -155,6 +153,9 @@ struct symbols {
 	uint64_t n, stride;
 	uint64_t text; /* of a file that is not linked: the section that addresses are in */
 	struct pm_text name;
+	/* What is to be read: see sym_elf_read. */
+	struct pm_bytes bytes, code;
+	bool sizeless;
 };
 
 struct symbol {
@@ -213,28 +214,31 @@ static bool name_of(const struct symbols *s, const struct symbol *symbol, struct
 }
 
 /* Adds a function of the symbol's name and `suffix`. */
-static int add_function(struct symbols *s, const struct symbol *symbol, const char *suffix,
+static void add_function(struct symbols *s, const struct symbol *symbol, const char *suffix,
 	uint64_t start, uint64_t size)
 {
 	struct pm_bytes name;
-	uint32_t scope;
 	if (start + size <= start || !name_of(s, symbol, &name))
-		return 0;
+		return;
 	sym_demangle(plain_name(name), &s->name);
 	pm_text_str(&s->name, suffix);
 	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
 		.parent = UINT32_MAX,
 		.name = sym_scopes_text(s->ret, pm_text_view(&s->name)),
 		.offset = start};
-	if (s->name.failed || function.name == UINT32_MAX ||
-		sym_scopes_add(s->ret, &function, &scope) < 0)
-		return -ENOMEM;
-	return sym_scopes_range(s->ret, start, start + size, scope);
+	sym_scopes_range(s->ret, start, start + size, sym_scopes_add(s->ret, &function));
 }
 
-static int add_symbol(struct symbols *s, const struct symbol *symbol)
+static void add_symbol(struct symbols *s, const struct symbol *symbol)
 {
-	return add_function(s, symbol, "", address_of(s->file, symbol), symbol->size);
+	add_function(s, symbol, "", address_of(s->file, symbol), symbol->size);
+}
+
+/* Every so often: it takes no time then. */
+static void proceed(struct symbols *s, uint64_t i)
+{
+	if (i % 4096 == 0)
+		pm_build_proceed(&s->ret->arena);
 }
 
 static bool is_defined(const struct symbols *s, const struct symbol *symbol)
@@ -268,13 +272,12 @@ static bool is_spot(const struct symbols *s, const struct symbol *symbol)
 			(symbol->type == STT_NOTYPE && symbol->binding != STB_LOCAL));
 }
 
-static int list_spots(struct symbols *s, struct spot *spots, size_t *ret_n)
+static size_t list_spots(struct symbols *s, struct spot *spots)
 {
 	size_t n = 0;
 	for (uint64_t i = 0; i < s->n && n < SYM_SCOPES_MAX; i++) {
 		struct symbol symbol = symbol_at(s, i);
-		if (i % 4096 == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		proceed(s, i);
 		if (!is_spot(s, &symbol))
 			continue;
 		struct section section = section_at(s->file, symbol.section);
@@ -283,18 +286,18 @@ static int list_spots(struct symbols *s, struct spot *spots, size_t *ret_n)
 			.section = symbol.section,
 			.symbol = (uint32_t)i};
 	}
-	*ret_n = n;
-	return pm_sort(spots, n, sizeof(*spots), by_spot);
+	pm_build_check(&s->ret->arena, pm_sort(spots, n, sizeof(*spots), by_spot));
+	return n;
 }
 
 /* Added after those with a size, which have their addresses to themselves. */
-static int add_sizeless(struct symbols *s)
+static void add_sizeless(struct symbols *s)
 {
-	size_t n = 0, next;
+	struct pm_arena *scratch = pm_arena_scratch(&s->ret->arena);
 	size_t room = s->n < SYM_SCOPES_MAX ? s->n : SYM_SCOPES_MAX;
-	struct spot *spots = malloc(room * sizeof(*spots));
-	int r = spots ? list_spots(s, spots, &n) : -ENOMEM;
-	for (size_t i = 0; i < n && r == 0 && !s->ret->is_full; i = next) {
+	struct spot *spots = pm_arena_array(scratch, room, sizeof(*spots));
+	size_t n = list_spots(s, spots);
+	for (size_t i = 0, next; i < n && !s->ret->is_full; i = next) {
 		const struct spot *first = &spots[i];
 		bool has_size = false;
 		for (next = i; next < n && spots[next].section == first->section &&
@@ -308,29 +311,25 @@ static int add_sizeless(struct symbols *s)
 			continue;
 		struct symbol symbol = symbol_at(s, first->symbol);
 		symbol.size = end - first->address;
-		r = add_symbol(s, &symbol);
+		add_symbol(s, &symbol);
 	}
-	free(spots);
-	return r;
+	pm_arena_done(scratch);
 }
 
 /* ---- */
 
 /* Of several names for an address, the global one is preferred, then the weak one. */
-static int add_symbols(struct symbols *s)
+static void add_symbols(struct symbols *s)
 {
 	static const uint8_t order[] = {STB_GLOBAL, STB_GNU_UNIQUE, STB_WEAK, STB_LOCAL};
-	int r = 0;
-	for (size_t k = 0; k < sizeof(order) && r == 0; k++)
-		for (uint64_t i = 0; i < s->n && r == 0 && !s->ret->is_full; i++) {
+	for (size_t k = 0; k < sizeof(order); k++)
+		for (uint64_t i = 0; i < s->n && !s->ret->is_full; i++) {
 			struct symbol symbol = symbol_at(s, i);
+			proceed(s, i);
 			if (symbol.binding == order[k] && is_defined(s, &symbol) &&
 				(symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC))
-				r = add_symbol(s, &symbol);
-			if (i % 4096 == 0 && pm_work_cancelled())
-				r = PM_CANCELLED;
+				add_symbol(s, &symbol);
 		}
-	return r;
 }
 
 /* Reads the table of a section with symbols; false if it is none. */
@@ -366,7 +365,7 @@ static bool find_table(struct symbols *s, uint32_t type)
  * behind a header, which is that of mold where it begins with `endbr64`. Where sizes do not agree,
  * no names are better than those of neighbours.
  */
-static int add_stubs(struct symbols *s)
+static void add_stubs(struct symbols *s)
 {
 	const struct file *f = s->file;
 	enum { STUB = 16, PUSH = 0xff };
@@ -378,7 +377,7 @@ static int add_stubs(struct symbols *s)
 		calls = find_section(f, ".rel.plt");
 	if (at == f->n_sections || calls == f->n_sections ||
 		(!is_arm && f->machine != EM_X86_64 && f->machine != EM_386))
-		return 0;
+		return;
 	struct section stubs = section_at(f, at), relocations = section_at(f, calls);
 	struct pm_bytes table, code;
 	uint64_t stride = relocations.stride, n = stride ? relocations.size / stride : 0;
@@ -386,28 +385,25 @@ static int add_stubs(struct symbols *s)
 		!pm_bytes_table(
 			f->bytes, relocations.offset, n, stride, f->wide ? 16 : 8, &table) ||
 		!pm_bytes_sub(f->bytes, stubs.offset, stubs.size, &code))
-		return 0;
+		return;
 	if (has_header)
 		header = is_arm || code.p[0] != PUSH ? 2 * STUB : STUB;
 	struct section symbols = section_at(f, relocations.link);
 	if (stubs.size != header + n * STUB || !take_table(s, &symbols))
-		return 0;
-	int r = 0;
-	for (uint64_t i = 0; i < n && r == 0 && !s->ret->is_full; i++) {
+		return;
+	for (uint64_t i = 0; i < n && !s->ret->is_full; i++) {
 		const uint8_t *p = pm_bytes_row(table, i, stride);
 		uint64_t info = word_at(f, p + (f->wide ? 8 : 4)), of = info >> (f->wide ? 32 : 8);
 		uint32_t type = f->wide ? (uint32_t)info : info & 0xff;
-		if (i % 4096 == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		proceed(s, i);
 		if (of == 0 || of >= s->n ||
 			type !=
 				(is_arm ? R_AARCH64_JUMP_SLOT
 					: R_386_JMP_SLOT)) /* that of x86-64 is the same */
 			continue;
 		struct symbol symbol = symbol_at(s, of);
-		r = add_function(s, &symbol, "@plt", stubs.address + header + i * STUB, STUB);
+		add_function(s, &symbol, "@plt", stubs.address + header + i * STUB, STUB);
 	}
-	return r;
 }
 
 /* ---- the whole ---- */
@@ -429,23 +425,29 @@ bool sym_elf_value(struct pm_bytes bytes, struct pm_bytes name, uint64_t *ret)
 	return false;
 }
 
-int sym_elf_read(struct pm_bytes bytes, bool sizeless, struct pm_bytes code, struct sym_scopes *ret)
+static void read_all(void *context)
 {
-	struct file f, of_code;
-	struct symbols s = {.file = &f, .ret = ret};
-	int r = 0;
-	if (open_file(&f, bytes) && (find_table(&s, SHT_SYMTAB) || find_table(&s, SHT_DYNSYM))) {
-		s.text = f.is_linked ? 0 : find_section(&f, ".text");
-		r = add_symbols(&s);
-		if (r == 0 && sizeless)
-			r = add_sizeless(&s);
+	struct symbols *s = context;
+	struct file f;
+	s->file = &f;
+	s->name.arena = pm_arena_scratch(&s->ret->arena);
+	if (open_file(&f, s->bytes) && (find_table(s, SHT_SYMTAB) || find_table(s, SHT_DYNSYM))) {
+		s->text = f.is_linked ? 0 : find_section(&f, ".text");
+		add_symbols(s);
+		if (s->sizeless)
+			add_sizeless(s);
 	}
-	ret->only_stubs = ret->n_ranges == 0;
-	s.file = &of_code;
-	if (r == 0 && open_file(&of_code, code) && of_code.is_linked)
-		r = add_stubs(&s);
-	pm_text_done(&s.name);
-	return r < 0 ? r : sym_scopes_finish(ret);
+	s->ret->only_stubs = s->ret->n_ranges == 0;
+	if (open_file(&f, s->code) && f.is_linked)
+		add_stubs(s);
+	sym_scopes_finish(s->ret);
+	pm_arena_done(s->name.arena);
+}
+
+int sym_elf_read(struct pm_bytes file, bool sizeless, struct pm_bytes code, struct sym_scopes *ret)
+{
+	struct symbols s = {.ret = ret, .bytes = file, .code = code, .sizeless = sizeless};
+	return pm_build(&ret->arena, read_all, &s);
 }
 
 /* ---- the build id ---- */

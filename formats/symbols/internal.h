@@ -76,28 +76,31 @@
  */
 #define SYM_ROOM ((size_t)4 << 20)
 
-/* ---- scopes, while they are added ---- */
+/*
+ * ---- scopes, while they are added ----
+ * In a build of their arena (formats/common/arena.h), which has all that they consist of.
+ */
 
 /* Counts n bytes that a text is made of; false beyond SYM_TEXTS_MAX. */
 bool sym_scopes_say(struct sym_scopes *s, size_t n);
 
-/* The index of a text, cut at SYM_NAME_MAX; 0 beyond SYM_TEXTS_MAX; PM_NONE if out of memory. */
+/* The index of a text, cut at SYM_NAME_MAX; 0 beyond SYM_TEXTS_MAX. */
 uint32_t sym_scopes_text(struct sym_scopes *s, struct pm_bytes text);
 
 /*
- * Adds a scope; `*ret` is its index. Where it `is_full`, that of its parent, which has then what
- * would have been its own. 0 or -ENOMEM.
+ * Adds a scope, and returns its index. Where it `is_full`, that of its parent, which has then what
+ * would have been its own.
  */
-int sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope, uint32_t *ret);
+uint32_t sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope);
 
 /*
  * Adds an address range of a scope. If ranges overlap, the one that was added first gets the common
- * addresses. Empty ranges, and those of scope PM_NONE, are ignored. 0 or -ENOMEM.
+ * addresses. Empty ranges, and those of scope PM_NONE, are ignored.
  */
-int sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope);
+void sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope);
 
-/* Puts ranges in order; to be called once, after all were added. O(n log n). 0 or -ENOMEM. */
-int sym_scopes_finish(struct sym_scopes *s);
+/* Puts ranges in order; to be called once, after all were added. O(n log n). */
+void sym_scopes_finish(struct sym_scopes *s);
 
 /* The first range that ends beyond an address, or n_ranges. O(log n). */
 size_t sym_scopes_after(const struct sym_scopes *s, uint64_t address);
@@ -240,12 +243,12 @@ int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret);
 struct sym_structs {
 	bool is_open; /* there is a folder */
 	int folder;   /* structs/; owned */
-	char **names; /* sorted; owned */
+	char **names; /* sorted */
 	size_t n, room;
 	struct pm_strtab modules; /* by place: what sym_module_key makes of their modules' paths */
 	uint32_t *files;          /* by module: the first file that describes it */
 	size_t files_room;
-	struct pm_arena arena;
+	struct pm_arena arena; /* has all of it */
 };
 
 /* Lists `structs/` below the directory `folder`, with the module of each file. 0 or -ENOMEM. */
@@ -274,8 +277,8 @@ struct sym_struct_fault {
 int sym_struct_module(struct pm_bytes xml, struct pm_text *ret);
 
 /*
- * Adds the scopes of that load module to `ret`, up to the first error; the rest then has no names.
- * The caller settles `ret`. O(bytes). 0 or -ENOMEM.
+ * Adds and settles the scopes of that load module, up to the first error; the rest then has no
+ * names. O(bytes). 0 or -ENOMEM.
  */
 int sym_struct_read(struct pm_bytes xml, struct sym_scopes *ret, struct sym_struct_fault *fault);
 

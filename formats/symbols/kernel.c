@@ -24,8 +24,15 @@ struct symbol {
 };
 
 struct table {
+	struct pm_arena *scratch; /* has the items */
 	struct symbol *items;
 	size_t n, room;
+	struct pm_text name;
+	/* What is to be read: see sym_kernel_read. */
+	struct pm_bytes file, reference;
+	const char *kernel;
+	uint64_t reference_address, delta;
+	struct sym_scopes *ret;
 };
 
 /* ---- unpacking ---- */
@@ -139,36 +146,37 @@ static bool take_address(struct pm_bytes word, uint64_t *ret)
 	return true;
 }
 
-static int take_line(struct table *t, struct pm_bytes line)
+static void add_item(struct table *t, const struct symbol *s)
+{
+	if (t->n >= SYM_SCOPES_MAX)
+		return;
+	pm_list_grow(t->scratch, &t->items, t->n, &t->room, sizeof(*t->items));
+	t->items[t->n++] = *s;
+}
+
+static void take_line(struct table *t, struct pm_bytes line)
 {
 	struct symbol s = {.place = (uint32_t)t->n};
 	struct pm_bytes address, type;
 	if (!take_word(&line, &address) || !take_address(address, &s.address) ||
 		!take_word(&line, &type) || type.len != 1 || !strchr("tTwW", type.p[0]) ||
 		!take_word(&line, &s.name))
-		return 0;
+		return;
 	if (line.len > 2 && line.p[0] == '[' && line.p[line.len - 1] == ']')
 		s.module = (struct pm_bytes){line.p + 1, line.len - 2};
-	if (t->n >= SYM_SCOPES_MAX)
-		return 0;
-	if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
-		return -ENOMEM;
-	t->items[t->n++] = s;
-	return 0;
+	add_item(t, &s);
 }
 
-static int take_lines(
-	struct table *t, struct pm_bytes text, int (*take)(struct table *t, struct pm_bytes line))
+static void take_lines(struct table *t, void (*take)(struct table *t, struct pm_bytes line))
 {
-	int r = 0;
-	while (text.len && r == 0) {
+	struct pm_bytes text = t->file;
+	while (text.len) {
 		const uint8_t *end = memchr(text.p, '\n', text.len);
 		size_t n = end ? (size_t)(end - text.p) : text.len;
-		r = take(t, (struct pm_bytes){text.p, n});
+		take(t, (struct pm_bytes){text.p, n});
 		n += end ? 1 : 0;
 		text = (struct pm_bytes){text.p + n, text.len - n};
 	}
-	return r;
 }
 
 static int by_address(const void *a, const void *b)
@@ -179,117 +187,116 @@ static int by_address(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static int add_symbol(
-	struct sym_scopes *ret, const struct symbol *s, const char *kernel, uint64_t next)
+static void add_function(
+	struct sym_scopes *ret, struct pm_bytes name, uint64_t address, uint64_t end)
 {
-	struct pm_text name = {.p = NULL};
-	uint32_t scope = UINT32_MAX;
+	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
+		.parent = UINT32_MAX,
+		.name = sym_scopes_text(ret, name),
+		.offset = address};
+	sym_scopes_range(ret, address, end, sym_scopes_add(ret, &function));
+}
+
+static void add_symbol(struct table *t, const struct symbol *s, uint64_t next)
+{
 	uint64_t end = s->address + SYM_KERNEL_FUNCTION_MAX;
 	if (end < s->address || next < end)
 		end = next;
-	pm_text_bytes(&name, s->name);
+	pm_text_clear(&t->name);
+	pm_text_bytes(&t->name, s->name);
 	if (s->module.len) {
-		pm_text_str(&name, " [");
-		pm_text_bytes(&name, s->module);
-		pm_text_str(&name, "]");
+		pm_text_str(&t->name, " [");
+		pm_text_bytes(&t->name, s->module);
+		pm_text_str(&t->name, "]");
 	} else {
-		pm_text_str(&name, kernel);
+		pm_text_str(&t->name, t->kernel);
 	}
-	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
-		.parent = UINT32_MAX,
-		.name = name.failed ? UINT32_MAX : sym_scopes_text(ret, pm_text_view(&name)),
-		.offset = s->address};
-	pm_text_done(&name);
-	int r = function.name == UINT32_MAX ? -ENOMEM : sym_scopes_add(ret, &function, &scope);
-	return r < 0 ? r : sym_scopes_range(ret, s->address, end, scope);
+	add_function(t->ret, pm_text_view(&t->name), s->address, end);
 }
 
 /* How far the kernel was from where the table has it; 0 without a reference. */
-static uint64_t delta_of(const struct table *t, struct pm_bytes reference, uint64_t address)
+static uint64_t delta_of(const struct table *t)
 {
-	for (size_t i = 0; i < t->n && reference.len; i++)
-		if (!t->items[i].module.len && pm_bytes_equal(t->items[i].name, reference))
-			return address - t->items[i].address;
+	for (size_t i = 0; i < t->n && t->reference.len; i++)
+		if (!t->items[i].module.len && pm_bytes_equal(t->items[i].name, t->reference))
+			return t->reference_address - t->items[i].address;
 	return 0;
 }
 
 /* Of several symbols at one address, the first in the table is used. */
-static int add_symbols(
-	struct table *t, const char *kernel, bool with_modules, struct sym_scopes *ret)
+static void read_kernel(void *context)
 {
-	int r = pm_sort(t->items, t->n, sizeof(*t->items), by_address);
-	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
+	struct table *t = context;
+	t->scratch = t->name.arena = pm_arena_scratch(&t->ret->arena);
+	take_lines(t, take_line);
+	t->delta = delta_of(t);
+	pm_build_check(t->scratch, pm_sort(t->items, t->n, sizeof(*t->items), by_address));
+	for (size_t i = 0, next; i < t->n; i = next) {
 		for (next = i + 1; next < t->n; next++)
 			if (t->items[next].address != t->items[i].address)
 				break;
-		if (t->items[i].module.len && !with_modules)
-			continue;
-		if (t->items[i].address) /* zeros: the table was read without privileges */
-			r = add_symbol(ret, &t->items[i], kernel,
-				next < t->n ? t->items[next].address : UINT64_MAX);
+		/* Zeros: the table was read without privileges. */
+		if (t->items[i].address && (t->delta == 0 || !t->items[i].module.len))
+			add_symbol(
+				t, &t->items[i], next < t->n ? t->items[next].address : UINT64_MAX);
 	}
-	return r < 0 ? r : sym_scopes_finish(ret);
+	sym_scopes_finish(t->ret);
+	pm_arena_done(t->scratch);
 }
 
 int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
 	uint64_t reference_address, struct sym_scopes *ret, uint64_t *ret_delta)
 {
-	struct table t = {.n = 0};
+	struct table t = {.file = file,
+		.reference = reference,
+		.kernel = kernel,
+		.reference_address = reference_address,
+		.ret = ret};
 	uint8_t *unpacked = NULL;
-	size_t n = 0;
 	int r = 0;
 	if (sym_is_packed(file)) {
-		r = sym_unpack(file, &unpacked, &n);
-		file = (struct pm_bytes){unpacked, r == 0 ? n : 0};
+		r = sym_unpack(file, &unpacked, &t.file.len);
+		t.file.p = unpacked;
 	}
 	if (r == 0)
-		r = take_lines(&t, file, take_line);
-	*ret_delta = delta_of(&t, reference, reference_address);
-	if (r == 0)
-		r = add_symbols(&t, kernel, *ret_delta == 0, ret);
-	free(t.items);
+		r = pm_build(&ret->arena, read_kernel, &t);
+	*ret_delta = t.delta;
 	free(unpacked);
 	return r == -EINVAL ? 0 : r;
 }
 
 /* ---- perf maps ---- */
 
-/* A line of a perf map. The name may have spaces. 0 or -ENOMEM. */
-static int take_entry(struct table *t, struct pm_bytes line)
+/* A line of a perf map. The name may have spaces. */
+static void take_entry(struct table *t, struct pm_bytes line)
 {
 	struct symbol s = {.place = (uint32_t)t->n};
 	struct pm_bytes start, size;
 	if (!take_word(&line, &start) || !take_address(start, &s.address) ||
 		!take_word(&line, &size) || !take_address(size, &s.size) || !line.len)
-		return 0;
+		return;
 	s.name = line;
-	if (t->n >= SYM_SCOPES_MAX)
-		return 0;
-	if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
-		return -ENOMEM;
-	t->items[t->n++] = s;
-	return 0;
+	add_item(t, &s);
+}
+
+static void read_perf_map(void *context)
+{
+	struct table *t = context;
+	t->scratch = pm_arena_scratch(&t->ret->arena);
+	take_lines(t, take_entry);
+	for (size_t i = t->n; i-- > 0;) { /* of ranges, the first one wins */
+		const struct symbol *s = &t->items[i];
+		if (i % 4096 == 0)
+			pm_build_proceed(t->scratch);
+		if (s->address + s->size > s->address)
+			add_function(t->ret, s->name, s->address, s->address + s->size);
+	}
+	sym_scopes_finish(t->ret);
+	pm_arena_done(t->scratch);
 }
 
 int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret)
 {
-	struct table t = {.n = 0};
-	int r = take_lines(&t, file, take_entry);
-	for (size_t i = t.n; i-- > 0 && r == 0;) { /* of ranges, the first one wins */
-		const struct symbol *s = &t.items[i];
-		uint32_t scope = UINT32_MAX;
-		struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
-			.parent = UINT32_MAX,
-			.name = sym_scopes_text(ret, s->name),
-			.offset = s->address};
-		if (s->address + s->size <= s->address)
-			continue;
-		r = function.name == UINT32_MAX ? -ENOMEM : sym_scopes_add(ret, &function, &scope);
-		if (r == 0)
-			r = sym_scopes_range(ret, s->address, s->address + s->size, scope);
-		if (i % 4096 == 0 && pm_work_cancelled())
-			r = PM_CANCELLED;
-	}
-	free(t.items);
-	return r < 0 ? r : sym_scopes_finish(ret);
+	struct table t = {.file = file, .ret = ret};
+	return pm_build(&ret->arena, read_perf_map, &t);
 }

@@ -1,14 +1,11 @@
 /* What is known of the code of a module, and the paths of its sources. */
 #include "formats/symbols/internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 
 /*
  * ==== scopes and their address ranges ====
@@ -29,41 +26,36 @@ bool sym_scopes_say(struct sym_scopes *s, size_t n)
 
 uint32_t sym_scopes_text(struct sym_scopes *s, struct pm_bytes text)
 {
-	s->texts.arena = &s->arena;
-	if (s->texts.n == 0 &&
-		pm_strtab_add(&s->texts, (struct pm_bytes){(const uint8_t *)"", 0}) == UINT32_MAX)
-		return UINT32_MAX;
+	if (s->texts.n == 0) {
+		s->texts = pm_strtab_in(&s->arena);
+		pm_strtab_add(&s->texts, pm_bytes_of(""));
+	}
 	if (text.len > SYM_NAME_MAX)
 		text.len = SYM_NAME_MAX;
 	return sym_scopes_say(s, text.len) && text.len ? pm_strtab_add(&s->texts, text) : 0;
 }
 
-int sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope, uint32_t *ret)
+uint32_t sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope)
 {
 	if (s->n >= SYM_SCOPES_MAX) {
 		s->is_full = true;
-		*ret = scope->parent;
-		return 0;
+		return scope->parent;
 	}
-	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
-		return -ENOMEM;
+	pm_list_grow(&s->arena, &s->items, s->n, &s->room, sizeof(*s->items));
 	s->items[s->n] = *scope;
-	*ret = s->n++;
-	return 0;
+	return s->n++;
 }
 
-int sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope)
+void sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope)
 {
 	if (start >= end || scope == UINT32_MAX)
-		return 0;
+		return;
 	if (s->n_ranges >= SYM_RANGES_MAX) {
 		s->is_full = true;
-		return 0;
+		return;
 	}
-	if (pm_list_room(&s->ranges, s->n_ranges, &s->ranges_room, sizeof(*s->ranges)) < 0)
-		return -ENOMEM;
+	pm_list_grow(&s->arena, &s->ranges, s->n_ranges, &s->ranges_room, sizeof(*s->ranges));
 	s->ranges[s->n_ranges++] = (struct sym_range){start, end, scope};
-	return 0;
 }
 
 /* ---- settling ---- */
@@ -83,6 +75,7 @@ static int by_start(const void *a, const void *b)
 }
 
 struct sweep {
+	struct pm_arena *a;         /* has what comes out */
 	const struct place *places; /* by start */
 	size_t n, next;
 	uint32_t *heap; /* heap of positions, the lowest rank on top */
@@ -122,25 +115,22 @@ static void pop(struct sweep *w)
 }
 
 /* Adds a piece, or extends the last one. */
-static int emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
+static void emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
 {
 	struct sym_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
 	if (last && last->end == start && last->scope == scope) {
 		last->end = end;
-		return 0;
+		return;
 	}
-	if (pm_list_room(&w->out, w->n_out, &w->room, sizeof(*w->out)) < 0)
-		return -ENOMEM;
+	pm_list_grow(w->a, &w->out, w->n_out, &w->room, sizeof(*w->out));
 	w->out[w->n_out++] = (struct sym_range){start, end, scope};
-	return 0;
 }
 
 /* Each iteration opens or closes a range, so there are at most 2n pieces and iterations. */
-static int run_sweep(struct sweep *w)
+static void run_sweep(struct sweep *w)
 {
 	uint64_t at = 0;
-	int r = 0;
-	while (r == 0 && (w->n_heap || w->next < w->n)) {
+	while (w->n_heap || w->next < w->n) {
 		if (w->n_heap == 0 && w->places[w->next].range.start > at)
 			at = w->places[w->next].range.start;
 		while (w->next < w->n && w->places[w->next].range.start <= at)
@@ -153,10 +143,10 @@ static int run_sweep(struct sweep *w)
 		uint64_t end = top->range.end;
 		if (w->next < w->n && w->places[w->next].range.start < end)
 			end = w->places[w->next].range.start;
-		r = pm_work_cancelled() ? PM_CANCELLED : emit(w, at, end, top->range.scope);
+		pm_build_proceed(w->a);
+		emit(w, at, end, top->range.scope);
 		at = end;
 	}
-	return r;
 }
 
 static bool is_settled(const struct sym_scopes *s)
@@ -167,31 +157,25 @@ static bool is_settled(const struct sym_scopes *s)
 	return true;
 }
 
-int sym_scopes_finish(struct sym_scopes *s)
+void sym_scopes_finish(struct sym_scopes *s)
 {
 	if (is_settled(s))
-		return 0;
-	struct place *places = malloc(s->n_ranges * sizeof(*places));
-	struct sweep w = {
-		.places = places, .n = s->n_ranges, .heap = malloc(s->n_ranges * sizeof(*w.heap))};
-	int r = places && w.heap ? 0 : -ENOMEM;
-	for (size_t i = 0; i < s->n_ranges && r == 0; i++)
+		return;
+	struct pm_arena *scratch = pm_arena_scratch(&s->arena);
+	struct place *places = pm_arena_array(scratch, s->n_ranges, sizeof(*places));
+	struct sweep w = {.a = &s->arena,
+		.places = places,
+		.n = s->n_ranges,
+		.heap = pm_arena_array(scratch, s->n_ranges, sizeof(*w.heap))};
+	for (size_t i = 0; i < s->n_ranges; i++)
 		places[i] = (struct place){s->ranges[i], (uint32_t)i};
-	if (r == 0)
-		r = pm_sort(places, s->n_ranges, sizeof(*places), by_start);
-	if (r == 0)
-		r = run_sweep(&w);
-	free(places);
-	free(w.heap);
-	if (r < 0) {
-		free(w.out);
-		return r;
-	}
-	free(s->ranges);
+	pm_build_check(&s->arena, pm_sort(places, s->n_ranges, sizeof(*places), by_start));
+	run_sweep(&w);
+	pm_arena_done(scratch);
+	pm_arena_free(&s->arena, s->ranges);
 	s->ranges = w.out;
 	s->n_ranges = w.n_out;
 	s->ranges_room = w.room;
-	return 0;
 }
 
 /* ---- */
@@ -209,10 +193,7 @@ uint32_t sym_scopes_find(const struct sym_scopes *s, uint64_t address)
 
 void sym_scopes_done(struct sym_scopes *s)
 {
-	pm_strtab_done(&s->texts);
 	pm_arena_done(&s->arena);
-	free(s->items);
-	free(s->ranges);
 	*s = (struct sym_scopes){.items = NULL};
 }
 

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <expat.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,10 +41,11 @@ struct reader {
 	struct sym_scopes *scopes; /* NULL: only the module is looked for */
 	struct pm_text *module;
 	struct level levels[SYM_SCOPE_DEPTH_MAX];
-	uint32_t depth;    /* elements that are open */
-	uint32_t modules;  /* begun so far */
-	uint32_t defaults; /* of attributes, declared */
-	uint32_t since;    /* elements since the last check for cancellation */
+	uint32_t depth;       /* elements that are open */
+	uint32_t modules;     /* begun so far */
+	uint32_t defaults;    /* of attributes, declared */
+	uint32_t since;       /* elements since the last check for cancellation */
+	struct pm_text plain; /* a name, demangled */
 	int status;
 	const char *why; /* reading was stopped */
 };
@@ -128,42 +128,16 @@ static bool take_range(const char **at, uint64_t *ret_start, uint64_t *ret_end)
 
 static uint32_t take_text(struct reader *r, const char *text)
 {
-	if (!text)
-		return 0;
-	uint32_t i = sym_scopes_text(r->scopes, pm_bytes_of(text));
-	if (i == UINT32_MAX)
-		stop(r, -ENOMEM, NULL);
-	return i;
+	return text ? sym_scopes_text(r->scopes, pm_bytes_of(text)) : 0;
 }
 
 /* hpcstruct leaves the functions of GPU binaries as they are in their symbol tables. */
 static uint32_t take_name(struct reader *r, const char *name)
 {
-	struct pm_text plain = {.p = NULL};
 	if (!name || name[0] != '_')
 		return take_text(r, name);
-	sym_demangle(pm_bytes_of(name), &plain);
-	uint32_t i = plain.failed ? UINT32_MAX : sym_scopes_text(r->scopes, pm_text_view(&plain));
-	pm_text_done(&plain);
-	if (i == UINT32_MAX)
-		stop(r, -ENOMEM, NULL);
-	return i;
-}
-
-static uint64_t first_address(const char *ranges)
-{
-	uint64_t start, end;
-	return ranges && take_range(&ranges, &start, &end) ? start : 0;
-}
-
-static void add_ranges(struct reader *r, const char *ranges, uint32_t scope)
-{
-	uint64_t start, end;
-	int status = 0;
-	while (status == 0 && ranges && take_range(&ranges, &start, &end))
-		status = sym_scopes_range(r->scopes, start, end, scope);
-	if (status < 0)
-		stop(r, status, NULL);
+	sym_demangle(pm_bytes_of(name), &r->plain);
+	return sym_scopes_text(r->scopes, pm_text_view(&r->plain));
 }
 
 /* The scope for an element; UINT32_MAX for elements without a scope. */
@@ -174,23 +148,35 @@ static uint32_t add_scope(struct reader *r, const struct attributes *a, const st
 		.parent = kind == SYM_SCOPE_FUNCTION ? UINT32_MAX : level->scope,
 		.file = level->file,
 		.line = line_of(a->line)};
-	uint32_t ret = UINT32_MAX;
+	const char *ranges = a->ranges;
+	uint64_t start, end;
 	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_INLINED)
 		scope.name = take_name(r, a->name);
-	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_LOOP)
-		scope.offset = first_address(a->ranges);
+	if ((kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_LOOP) && ranges &&
+		take_range(&ranges, &start, &end))
+		scope.offset = start;
 	if (kind != SYM_SCOPE_FUNCTION && scope.parent == UINT32_MAX)
 		return UINT32_MAX; /* outside of any function */
-	if (r->status == 0 && sym_scopes_add(r->scopes, &scope, &ret) < 0)
-		stop(r, -ENOMEM, NULL);
-	return ret;
+	return sym_scopes_add(r->scopes, &scope);
 }
 
-/* An element within the module; `level` is its own, initialised from the enclosing one. */
-static void begin_scope(
-	struct reader *r, const char *element, const struct attributes *a, struct level *level)
+/* An element within the module; its level is its own, initialised from the enclosing one. */
+struct element {
+	struct reader *r;
+	const char *name;
+	const struct attributes *a;
+	struct level level;
+};
+
+static void begin_scope(void *context)
 {
-	switch (*element) {
+	struct element *e = context;
+	struct reader *r = e->r;
+	const struct attributes *a = e->a;
+	struct level *level = &e->level;
+	const char *ranges = a->ranges;
+	uint64_t start, end;
+	switch (*e->name) {
 	case 'F':
 		level->file = take_text(r, a->name);
 		level->scope = UINT32_MAX;
@@ -210,7 +196,8 @@ static void begin_scope(
 	case 'S': /* a call is a statement that also has a target */
 	case 'C':
 		level->scope = add_scope(r, a, level, SYM_SCOPE_LINE);
-		add_ranges(r, a->ranges, level->scope);
+		while (ranges && take_range(&ranges, &start, &end))
+			sym_scopes_range(r->scopes, start, end, level->scope);
 		break;
 	default: break;
 	}
@@ -228,7 +215,8 @@ static void begin_module(struct reader *r, const struct attributes *a)
 static void XMLCALL on_begin(void *self, const char *element, const char **pairs)
 {
 	struct reader *r = self;
-	struct level level = {UINT32_MAX, 0};
+	struct attributes a;
+	struct element e = {r, element, &a, {UINT32_MAX, 0}};
 	if (r->status < 0 || r->why) /* expat may report one more element */
 		return;
 	if (++r->since % 1024 == 0 && pm_work_cancelled()) {
@@ -240,13 +228,17 @@ static void XMLCALL on_begin(void *self, const char *element, const char **pairs
 		return;
 	}
 	if (r->depth > 0)
-		level = r->levels[r->depth - 1];
-	struct attributes a = read_attributes(r, pairs);
-	if (strcmp(element, "LM") == 0)
+		e.level = r->levels[r->depth - 1];
+	a = read_attributes(r, pairs);
+	if (strcmp(element, "LM") == 0) {
 		begin_module(r, &a);
-	else if (r->scopes && r->modules == 1 && element[1] == '\0')
-		begin_scope(r, element, &a, &level);
-	r->levels[r->depth++] = level;
+	} else if (r->scopes && r->modules == 1 && element[1] == '\0') {
+		/* A build of its own: it is not left through expat. */
+		int status = pm_build(&r->scopes->arena, begin_scope, &e);
+		if (status < 0)
+			stop(r, status, NULL);
+	}
+	r->levels[r->depth++] = e.level;
 }
 
 static void XMLCALL on_end(void *self, const char *element)
@@ -332,14 +324,20 @@ int sym_struct_module(struct pm_bytes xml, struct pm_text *ret)
 	return r.status;
 }
 
+static void finish(void *scopes)
+{
+	sym_scopes_finish(scopes);
+}
+
 int sym_struct_read(struct pm_bytes xml, struct sym_scopes *ret, struct sym_struct_fault *fault)
 {
-	struct reader r = {.scopes = ret};
+	struct reader r = {.scopes = ret, .plain.arena = &ret->arena};
 	*fault = (struct sym_struct_fault){0, NULL};
 	run(&r, xml, fault);
 	if (r.status == 0 && !fault->what && ret->is_full)
 		fault->what = "more scopes or addresses than are read of one load module";
-	return r.status;
+	pm_text_done(&r.plain);
+	return r.status < 0 ? r.status : pm_build(&ret->arena, finish, ret);
 }
 
 /* ---- the folder ---- */
@@ -369,12 +367,11 @@ static int list_names(struct sym_structs *s, DIR *dir, struct pm_damage_list *da
 			errno = 0;
 			break;
 		}
-		if (pm_list_room(&s->names, s->n, &s->room, sizeof(*s->names)) < 0)
+		char *name = pm_arena_printf(&s->arena, "%s", entry->d_name);
+		if (!name ||
+			pm_list_room_in(&s->arena, &s->names, s->n, &s->room, sizeof(name)) < 0)
 			return -ENOMEM;
-		s->names[s->n] = strdup(entry->d_name);
-		if (!s->names[s->n])
-			return -ENOMEM;
-		s->n++;
+		s->names[s->n++] = name;
 	}
 	int r = -errno;
 	return pm_sort(s->names, s->n, sizeof(*s->names), by_name) < 0 ? -ENOMEM : r;
@@ -409,13 +406,12 @@ static int open_file(
 static int note_module(struct sym_structs *s, size_t i, struct pm_bytes path)
 {
 	uint32_t known = s->modules.n;
-	s->modules.arena = &s->arena;
 	uint32_t module = pm_strtab_add(&s->modules, sym_module_key(path));
 	if (module == UINT32_MAX)
 		return -ENOMEM;
 	if (module < known)
 		return 0;
-	if (pm_list_room(&s->files, module, &s->files_room, sizeof(*s->files)) < 0)
+	if (pm_list_room_in(&s->arena, &s->files, module, &s->files_room, sizeof(*s->files)) < 0)
 		return -ENOMEM;
 	s->files[module] = (uint32_t)i;
 	return 0;
@@ -444,7 +440,8 @@ static int find_modules(struct sym_structs *s, struct pm_damage_list *damage)
 int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *damage)
 {
 	*s = (struct sym_structs){
-		.folder = folder < 0 ? -ENOENT : pm_open_beneath(folder, "structs")};
+		.folder = folder < 0 ? -ENOENT : pm_open_beneath(folder, "structs"),
+		.modules = pm_strtab_in(&s->arena)};
 	s->is_open = s->folder >= 0;
 	DIR *dir = s->is_open ? pm_folder_list(s->folder) : NULL;
 	int r = !s->is_open ? s->folder : dir ? list_names(s, dir, damage) : -errno;
@@ -479,20 +476,13 @@ int sym_structs_read(const struct sym_structs *s, struct pm_bytes path, struct s
 			in.bytes.len - (fault.offset < in.bytes.len ? fault.offset : in.bytes.len),
 			fault.what);
 	pm_input_close(&in);
-	if (r == 0)
-		r = sym_scopes_finish(ret);
 	return r < 0 ? r : 1;
 }
 
 void sym_structs_done(struct sym_structs *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->names[i]);
 	if (s->is_open)
 		close(s->folder);
-	free(s->names);
-	free(s->files);
-	pm_strtab_done(&s->modules);
 	pm_arena_done(&s->arena);
 	*s = (struct sym_structs){.n = 0};
 }

@@ -43,7 +43,7 @@ struct sym_names {
 	struct module **modules; /* by key */
 	uint32_t n_modules;
 	size_t room;
-	struct pm_arena arena;
+	struct pm_arena arena; /* has the modules, but for their files and scopes */
 };
 
 bool sym_have_lines(const struct sym_place *place)
@@ -63,6 +63,8 @@ int sym_names_new(
 		return -ENOMEM;
 	s->place = *place;
 	s->damage = damage;
+	s->keys = pm_strtab_in(&s->arena);
+	s->key.arena = &s->arena;
 	s->is_measured_here = place->root->is_given || place->is_here;
 	int r = sym_structs_open(&s->structs, place->folder, damage);
 	if (r < 0) {
@@ -130,11 +132,11 @@ static int find_files(struct sym_names *s, const struct sym_module *of, struct m
 }
 
 /* Where the addresses of a file are, if its module has offsets. 0 or -ENOMEM. */
-static int read_segments(struct module *m, struct pm_bytes file)
+static int read_segments(struct sym_names *s, struct module *m, struct pm_bytes file)
 {
 	if (m->kind == SYM_LINKED)
 		return 0;
-	m->segments = calloc(SYM_SEGMENTS_MAX, sizeof(*m->segments));
+	m->segments = pm_arena_array(&s->arena, SYM_SEGMENTS_MAX, sizeof(*m->segments));
 	if (!m->segments)
 		return -ENOMEM;
 	m->n_segments = sym_elf_segments(file, m->segments);
@@ -150,7 +152,7 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 	if (r <= 0)
 		return r;
 	struct pm_input *rich = m->debug.name ? &m->debug : &m->file;
-	r = read_segments(m, m->file.name ? m->file.bytes : m->debug.bytes);
+	r = read_segments(s, m, m->file.name ? m->file.bytes : m->debug.bytes);
 	if (r == 0)
 		r = sym_elf_read(rich->bytes, s->place.sizeless,
 			s->place.sizeless ? m->file.bytes : none, &m->scopes);
@@ -251,7 +253,7 @@ static int read_vdso(struct sym_names *s, const struct sym_module *of, struct mo
 	if (r > 0)
 		own = m->file.bytes;
 	if (r >= 0)
-		r = read_segments(m, own);
+		r = read_segments(s, m, own);
 	if (r == 0)
 		r = sym_elf_read(own, s->place.sizeless, (struct pm_bytes){NULL, 0}, &m->scopes);
 	m->code = own;
@@ -308,17 +310,9 @@ static void close_files(struct module *m)
 	m->dwarf = NULL;
 }
 
-static void free_module(struct module *m)
-{
-	close_files(m);
-	pm_text_done(&m->tried);
-	free(m->segments);
-	free(m);
-}
-
 static int read_module(struct sym_names *s, const struct sym_module *of, struct module *m)
 {
-	struct sym_search search = {.n_tried = 0};
+	struct sym_search search = {.tried.arena = &s->arena};
 	int r = 0;
 	switch (of->kind) {
 	case SYM_LINKED:
@@ -359,15 +353,15 @@ static struct pm_bytes key_of(struct sym_names *s, const struct sym_module *modu
 
 int sym_names_module(struct sym_names *s, const struct sym_module *module, uint32_t *ret)
 {
-	s->keys.arena = &s->arena;
 	struct pm_bytes key = key_of(s, module);
 	uint32_t i = s->key.failed ? UINT32_MAX : pm_strtab_add(&s->keys, key);
 	*ret = i;
 	if (i < s->n_modules)
 		return 0;
-	if (i == UINT32_MAX || pm_list_room(&s->modules, i, &s->room, sizeof(struct module *)) < 0)
+	if (i == UINT32_MAX ||
+		pm_list_room_in(&s->arena, &s->modules, i, &s->room, sizeof(struct module *)) < 0)
 		return -ENOMEM;
-	struct module *m = malloc(sizeof(*m));
+	struct module *m = pm_arena_alloc(&s->arena, sizeof(*m));
 	s->modules[i] = m;
 	s->n_modules = i + 1;
 	if (!m)
@@ -455,11 +449,8 @@ void sym_names_free(struct sym_names *s)
 		return;
 	for (uint32_t i = 0; i < s->n_modules; i++)
 		if (s->modules[i])
-			free_module(s->modules[i]);
-	free(s->modules);
+			close_files(s->modules[i]);
 	sym_structs_done(&s->structs);
-	pm_strtab_done(&s->keys);
-	pm_text_done(&s->key);
 	pm_arena_done(&s->arena);
 	free(s);
 }

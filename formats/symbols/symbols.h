@@ -90,10 +90,10 @@ struct sym_scopes {
 	uint32_t n;
 	size_t n_ranges, room, ranges_room;
 	struct pm_strtab texts;
-	struct pm_arena arena;
-	size_t said;     /* bytes of texts that were added, also of those that were there */
-	bool is_full;    /* a limit of limits.h was reached, and the rest was left out */
-	bool only_stubs; /* of a file without symbols: of functions that it calls in others */
+	struct pm_arena arena; /* has all of it */
+	size_t said;           /* bytes of texts that were added, also of those that were there */
+	bool is_full;          /* a limit of limits.h was reached, and the rest was left out */
+	bool only_stubs;       /* of a file without symbols: of functions that it calls in others */
 };
 
 static inline struct pm_bytes sym_scopes_text_of(const struct sym_scopes *s, uint32_t text)
@@ -226,25 +226,22 @@ void sym_names_free(struct sym_names *s);
 
 /* ---- frames ---- */
 
-/* Scopes in memory, and the frames of those that were asked for. */
-struct sym_frames_of_scopes {
-	const struct sym_scopes *scopes;
-	uint32_t *frames; /* by scope; PM_NONE = not yet */
-};
-
-/* Scopes as frames of a tree. Zeroed but for `names`, which are the caller's (NULL: none). */
+/*
+ * Scopes as frames of a tree. Zeroed but for `names`, which are the caller's, and the arena of
+ * `by_address`, which has all of it.
+ */
 struct sym_frames {
 	struct sym_names *names;
-	struct pm_map by_address; /* of scopes in memory → place in `items` */
-	struct sym_frames_of_scopes *items;
+	struct pm_map by_address; /* of scopes in memory → place in `frames` */
+	uint32_t **frames;        /* by scope; PM_NONE = not yet */
 	uint32_t n;
 	size_t room;
 };
 
 /*
  * Fills `ret` with the frames of an address in module number `module`, the outermost first: how
- * many, 0 if nothing is known of it, or -ENOMEM. `module_text`: the module's name among the tree's
- * texts. Functions are told by their scopes: two of the same name in one file stay two.
+ * many, 0 if nothing is known of it. `module_text`: the module's name among the tree's texts.
+ * Functions are told by their scopes: two of the same name in one file stay two. In a build.
  */
 int sym_frames_find(struct sym_frames *f, struct pm_tree_builder *builder, uint32_t module,
 	uint32_t module_text, uint64_t address, uint32_t ret[SYM_SCOPE_DEPTH_MAX]);
@@ -254,9 +251,6 @@ static inline bool sym_frame_is_inner(uint8_t kind)
 {
 	return kind == PM_KIND_INLINED || kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
 }
-
-/* Also for a zeroed one. */
-void sym_frames_done(struct sym_frames *f);
 
 /* ---- single names ---- */
 
