@@ -88,16 +88,6 @@ static const char *string_of(Dwarf_Die *die, unsigned attribute)
 	return dwarf_attr_integrate(die, attribute, &a) ? dwarf_formstring(&a) : NULL;
 }
 
-static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
-{
-	Dwarf_Attribute a;
-	Dwarf_Word number;
-	if (!dwarf_attr(die, attribute, &a) || dwarf_formudata(&a, &number) != 0 ||
-		number > UINT32_MAX)
-		return 0;
-	return (uint32_t)number;
-}
-
 /*
  * The file that an attribute has the number of, by the table of the unit that the attribute is in,
  * which may be another one. Not by dwarf_decl_file: that of elfutils 0.188 takes 0 for none, as it
@@ -146,7 +136,11 @@ static uint32_t add_inlined(struct reading *w, Dwarf_Die *die, uint32_t parent)
 {
 	struct sym_scope call = {.kind = SYM_SCOPE_LINE, .parent = parent};
 	struct sym_scope scope = {.kind = SYM_SCOPE_INLINED};
-	call.line = number_of(die, DW_AT_call_line);
+	Dwarf_Attribute a;
+	Dwarf_Word line;
+	if (dwarf_attr(die, DW_AT_call_line, &a) && dwarf_formudata(&a, &line) == 0 &&
+		line <= UINT32_MAX)
+		call.line = (uint32_t)line;
 	call.file = take_file(w, die, DW_AT_call_file);
 	scope.parent = sym_scopes_add(w->scopes, &call);
 	describe(w, die, &scope);
@@ -174,12 +168,6 @@ static void read_entry(struct reading *w, Dwarf_Die *die, uint32_t parent, unsig
 	add_ranges(w->scopes, die, scope, &w->effort);
 }
 
-static bool has_code(Dwarf_Die *die)
-{
-	return dwarf_tag(die) != DW_TAG_subprogram || dwarf_hasattr(die, DW_AT_low_pc) ||
-		dwarf_hasattr(die, DW_AT_ranges);
-}
-
 /*
  * Entries are read in file order. If the sibling of an entry refers to its child, the following
  * ones would be read twice, and 2^depth times if every entry does so.
@@ -194,7 +182,8 @@ static void read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, un
 		if (w->effort.last && (const char *)child.addr <= (const char *)w->effort.last)
 			return;
 		w->effort.last = child.addr;
-		if (has_code(&child))
+		if (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_hasattr(&child, DW_AT_low_pc) ||
+			dwarf_hasattr(&child, DW_AT_ranges)) /* it has code */
 			read_entry(w, &child, parent, depth + 1);
 	} while (dwarf_siblingof(&child, &child) == 0);
 }

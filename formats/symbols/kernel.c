@@ -214,22 +214,18 @@ static void add_symbol(struct table *t, const struct symbol *s, uint64_t next)
 	add_function(t->ret, pm_text_view(&t->name), s->address, end);
 }
 
-/* How far the kernel was from where the table has it; 0 without a reference. */
-static uint64_t delta_of(const struct table *t)
-{
-	for (size_t i = 0; i < t->n && t->reference.len; i++)
-		if (!t->items[i].module.len && pm_bytes_equal(t->items[i].name, t->reference))
-			return t->reference_address - t->items[i].address;
-	return 0;
-}
-
 /* Of several symbols at one address, the first in the table is used. */
 static void read_kernel(void *context)
 {
 	struct table *t = context;
 	t->scratch = t->name.arena = pm_arena_scratch(&t->ret->arena);
 	take_lines(t, take_line);
-	t->delta = delta_of(t);
+	const struct symbol *reference = NULL;
+	for (size_t i = 0; i < t->n && t->reference.len && !reference; i++)
+		if (!t->items[i].module.len && pm_bytes_equal(t->items[i].name, t->reference))
+			reference = &t->items[i];
+	if (reference)
+		t->delta = t->reference_address - reference->address;
 	pm_build_check(t->scratch, pm_sort(t->items, t->n, sizeof(*t->items), by_address));
 	for (size_t i = 0, next; i < t->n; i = next) {
 		for (next = i + 1; next < t->n; next++)

@@ -114,18 +114,6 @@ static void pop(struct sweep *w)
 	w->heap[i] = last;
 }
 
-/* Adds a piece, or extends the last one. */
-static void emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
-{
-	struct sym_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
-	if (last && last->end == start && last->scope == scope) {
-		last->end = end;
-		return;
-	}
-	pm_list_grow(w->a, &w->out, w->n_out, &w->room, sizeof(*w->out));
-	w->out[w->n_out++] = (struct sym_range){start, end, scope};
-}
-
 /* Each iteration opens or closes a range, so there are at most 2n pieces and iterations. */
 static void run_sweep(struct sweep *w)
 {
@@ -144,22 +132,23 @@ static void run_sweep(struct sweep *w)
 		if (w->next < w->n && w->places[w->next].range.start < end)
 			end = w->places[w->next].range.start;
 		pm_build_proceed(w->a);
-		emit(w, at, end, top->range.scope);
+		struct sym_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
+		if (last && last->end == at && last->scope == top->range.scope) {
+			last->end = end;
+		} else {
+			pm_list_grow(w->a, &w->out, w->n_out, &w->room, sizeof(*w->out));
+			w->out[w->n_out++] = (struct sym_range){at, end, top->range.scope};
+		}
 		at = end;
 	}
 }
 
-static bool is_settled(const struct sym_scopes *s)
-{
-	for (size_t i = 1; i < s->n_ranges; i++)
-		if (s->ranges[i].start < s->ranges[i - 1].end)
-			return false;
-	return true;
-}
-
 void sym_scopes_finish(struct sym_scopes *s)
 {
-	if (is_settled(s))
+	size_t settled = 1;
+	while (settled < s->n_ranges && s->ranges[settled].start >= s->ranges[settled - 1].end)
+		settled++;
+	if (settled >= s->n_ranges)
 		return;
 	struct pm_arena *scratch = pm_arena_scratch(&s->arena);
 	struct place *places = pm_arena_array(scratch, s->n_ranges, sizeof(*places));
@@ -204,16 +193,10 @@ static bool is(struct pm_bytes component, const char *name)
 	return pm_bytes_equal(component, pm_bytes_of(name));
 }
 
-/* Where the last component begins. */
-static size_t last_of(const struct pm_text *t)
-{
-	const char *slash = t->len ? memrchr(t->p, '/', t->len) : NULL;
-	return slash ? (size_t)(slash + 1 - t->p) : 0;
-}
-
 static void leave_folder(struct pm_text *t)
 {
-	size_t at = last_of(t);
+	const char *slash = t->len ? memrchr(t->p, '/', t->len) : NULL;
+	size_t at = slash ? (size_t)(slash + 1 - t->p) : 0; /* of the last component */
 	struct pm_bytes last = {(const uint8_t *)t->p + at, t->len - at};
 	if (last.len > 0 && !is(last, ".."))
 		t->len = at > 1 ? at - 1 : at; /* the root keeps its slash */

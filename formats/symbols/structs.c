@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/beneath.h"
 #include "formats/common/folder.h"
 #include "formats/common/input.h"
@@ -203,15 +204,6 @@ static void begin_scope(void *context)
 	}
 }
 
-static void begin_module(struct reader *r, const struct attributes *a)
-{
-	r->modules++;
-	if (r->scopes)
-		return;
-	pm_text_str(r->module, a->name ? a->name : "");
-	stop(r, pm_text_status(r->module), "enough was read");
-}
-
 static void XMLCALL on_begin(void *self, const char *element, const char **pairs)
 {
 	struct reader *r = self;
@@ -231,7 +223,11 @@ static void XMLCALL on_begin(void *self, const char *element, const char **pairs
 		e.level = r->levels[r->depth - 1];
 	a = read_attributes(r, pairs);
 	if (strcmp(element, "LM") == 0) {
-		begin_module(r, &a);
+		r->modules++;
+		if (!r->scopes) {
+			pm_text_str(r->module, a.name ? a.name : "");
+			stop(r, pm_text_status(r->module), "enough was read");
+		}
 	} else if (r->scopes && r->modules == 1 && element[1] == '\0') {
 		/* A build of its own: it is not left through expat. */
 		int status = pm_build(&r->scopes->arena, begin_scope, &e);
@@ -348,18 +344,13 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-static bool is_struct(const char *name)
-{
-	static const char ending[] = ".hpcstruct";
-	size_t n = strlen(name);
-	return n > sizeof(ending) - 1 && strcmp(name + n - (sizeof(ending) - 1), ending) == 0;
-}
-
 static int list_names(struct sym_structs *s, DIR *dir, struct pm_damage_list *damage)
 {
+	static const char ending[] = ".hpcstruct";
 	struct dirent *entry;
 	for (errno = 0; (entry = readdir(dir)); errno = 0) {
-		if (!is_struct(entry->d_name))
+		struct pm_bytes file = pm_bytes_of(entry->d_name);
+		if (file.len < sizeof(ending) || !pm_has_ending(file, ending))
 			continue;
 		if (s->n == SYM_STRUCTS_MAX) {
 			pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,

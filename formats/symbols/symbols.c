@@ -94,15 +94,6 @@ int sym_names_announce(struct sym_names *s, struct pm_bytes path)
 
 /* ---- a module ---- */
 
-static void report_refused(struct pm_damage_list *damage, const struct pm_input *file)
-{
-	char name[PATH_MAX + 1];
-	snprintf(name, sizeof(name), "/%s", file->name);
-	pm_damage_add(damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
-		"its DWARF cannot be read within the limits of memory: functions have the names of "
-		"its symbols, and no lines");
-}
-
 /*
  * The module's file, and the debug file of the same build, which alone does where the build id is
  * known: 1 if there is one of them, 0, or -ENOMEM.
@@ -161,8 +152,13 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 		r = sym_dwarf_open(&m->dwarf, rich, s->place.root);
 	m->code = m->file.name ? m->file.bytes : m->debug.bytes;
 	m->refused = r > 0;
-	if (m->refused)
-		report_refused(s->damage, rich);
+	if (m->refused) {
+		char name[PATH_MAX + 1];
+		snprintf(name, sizeof(name), "/%s", rich->name);
+		pm_damage_add(s->damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"its DWARF cannot be read within the limits of memory: functions have the "
+			"names of its symbols, and no lines");
+	}
 	if (!m->dwarf && !sym_elf_is_linked(m->code)) { /* nothing else is read of a module */
 		m->code = none;
 		pm_input_close(&m->file);
