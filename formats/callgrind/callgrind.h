@@ -122,7 +122,8 @@ struct cg_step {
 struct cg_reader {
 	struct pm_recording *r;
 	struct pm_textlines lines;
-	struct pm_arena arena;
+	/* Of events and sums; of all the rest, which is forgotten. Reading is a build in them. */
+	struct pm_arena kept, arena;
 	struct cg_file at;
 	struct cg_names files, functions, objects;
 	/* Events, in the order in which they came; columns of the part at hand. */
@@ -225,8 +226,10 @@ void cg_add_costs(struct cg_reader *c, uint32_t context, bool through);
 void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
 	const struct cg_number *n);
 
-/* reader.c: reads the file at hand, as blocks if `may_be_blocks` allows it. 0 or -ENOMEM. */
-int cg_read_file(struct cg_reader *c, bool may_be_blocks);
+/* reader.c: an empty reader. */
+void cg_begin(struct cg_reader *c, struct pm_recording *r);
+/* reader.c: reads the file at hand, as blocks if `may_be_blocks` allows it. */
+void cg_read_file(struct cg_reader *c, bool may_be_blocks);
 bool cg_is_by(const struct cg_reader *c, const char *writer);
 struct pm_bytes cg_text(const struct cg_names *names, uint32_t name);
 

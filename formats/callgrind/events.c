@@ -20,10 +20,7 @@ static void add_term(struct cg_reader *c, struct cg_event *e, uint32_t quantity,
 			e->terms[i].factor = factor;
 		return;
 	}
-	if (pm_list_room(&e->terms, e->n_terms, &e->room, sizeof(*e->terms)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
+	pm_list_grow(&c->kept, &e->terms, e->n_terms, &e->room, sizeof(*e->terms));
 	e->terms[e->n_terms++] = (struct cg_term){quantity, factor};
 }
 
@@ -78,16 +75,11 @@ static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
 	for (size_t i = 0; i < c->n_events; i++)
 		if (pm_bytes_equal(c->events[i].name, name) && k-- == 0)
 			return (uint32_t)i;
-	if (pm_list_room(&c->events, c->n_events, &c->events_room, sizeof(*c->events)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return PM_NONE;
-	}
+	pm_list_grow(&c->kept, &c->events, c->n_events, &c->events_room, sizeof(*c->events));
 	struct cg_event *e = &c->events[c->n_events];
 	*e = (struct cg_event){.name = pm_rec_copy(c->r, name)};
 	uint32_t quantity = quantity_of(c, name, &factor);
 	add_term(c, e, quantity, factor);
-	if (e->n_terms == 0)
-		return PM_NONE;
 	if (c->n_events == 0)
 		pm_rec_primary(c->r, quantity);
 	return (uint32_t)c->n_events++;
@@ -127,23 +119,16 @@ void cg_take_events(struct cg_reader *c, struct pm_bytes line)
 				PM_LIMIT_COLUMNS / 3);
 			return;
 		}
-		if (pm_list_room(&c->columns, c->at.n_columns, &c->columns_room,
-			    sizeof(*c->columns)) < 0 ||
-			pm_list_room(&c->amounts, c->at.n_columns, &c->amounts_room,
-				sizeof(*c->amounts)) < 0 ||
-			pm_list_room(
-				&c->cells, c->at.n_columns, &c->cells_room, sizeof(*c->cells)) < 0)
-			pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		size_t n = c->at.n_columns;
+		pm_list_grow(&c->arena, &c->columns, n, &c->columns_room, sizeof(*c->columns));
+		pm_list_grow(&c->arena, &c->amounts, n, &c->amounts_room, sizeof(*c->amounts));
+		pm_list_grow(&c->arena, &c->cells, n, &c->cells_room, sizeof(*c->cells));
 		uint32_t event = event_of(c, w, k);
-		if (event == PM_NONE || !pm_rec_goes_on(c->r))
+		if (!pm_rec_goes_on(c->r))
 			return;
 		c->columns[c->at.n_columns++] = event;
 	}
 	struct cg_total *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
-	if (!sums) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
 	cg_end_sums(c);
 	for (size_t i = 0; i < c->n_own; i++)
 		sums[c->n_events + i] = c->all[i];
@@ -217,11 +202,9 @@ void cg_take_sum(struct cg_reader *c, struct pm_bytes line)
 	for (size_t i = 0; i < c->n_sums; i++)
 		if (pm_bytes_equal(c->sums[i].name, name))
 			return;
-	if (c->n_sums >= PM_LIMIT_COLUMNS / 3 ||
-		pm_list_room(&c->sums, c->n_sums, &c->sums_room, sizeof(*c->sums)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
-		return;
-	}
+	if (c->n_sums >= PM_LIMIT_COLUMNS / 3)
+		pm_build_fail(&c->kept, PM_NO_MEMORY);
+	pm_list_grow(&c->kept, &c->sums, c->n_sums, &c->sums_room, sizeof(*c->sums));
 	c->sums[c->n_sums++] =
 		(struct cg_sum){pm_rec_copy(c->r, name), pm_rec_copy(c->r, terms), PM_REC_NONE};
 }

@@ -159,38 +159,51 @@ static void say_facts(struct cg_reader *c)
 }
 
 /* Each of several files is a part of the run; their reader is the profile's until the last. */
-static int cg_read(struct pm_recording *r, struct pm_error *err)
+struct reading {
+	struct cg_reader *c;
+	struct pm_error *err;
+};
+
+static void read_one(void *context)
 {
-	struct cg_reader *c = pm_rec_own(r);
+	const struct reading *x = context;
+	struct cg_reader *c = x->c;
+	struct pm_recording *r = c->r;
 	bool first = pm_rec_file_number(r) == 0, last = pm_rec_is_last_file(r);
-	if (first) {
-		cg_done(c);
-		*c = (struct cg_reader){.r = r, .calls = PM_REC_NONE};
-	}
-	int e = cg_read_file(c, first && last);
+	cg_read_file(c, first && last);
 	bool was_no_tree = c->no_tree;
-	if (e == 0 && c->by_blocks && (c->no_tree || !c->at.has_calls)) {
+	if (c->by_blocks && (c->no_tree || !c->at.has_calls)) {
 		cg_forget(c);
-		e = cg_read_file(c, false);
+		cg_read_file(c, false);
 	}
-	if (e == 0 && c->at.n_columns == 0 && first && last)
-		e = pm_error_set(err, -EINVAL, pm_rec_file(r), c->lines.offset,
-			"has no line `events:`, which names the costs of a callgrind file");
+	if (c->at.n_columns == 0 && first && last)
+		pm_build_check(&c->arena,
+			pm_error_set(x->err, -EINVAL, pm_rec_file(r), c->lines.offset,
+				"has no line `events:`, which names the costs of a callgrind file"));
 	if (c->at.has_line)
 		pm_rec_has_lines(r);
-	if (e == 0 && c->by_blocks) {
+	if (c->by_blocks) {
 		pm_rec_contexts_are(r, "calls");
 		cg_blocks_tree(c);
 	}
-	if (e == 0)
-		say_what_is_wrong(c, was_no_tree);
-	if (e == 0 && last) {
+	say_what_is_wrong(c, was_no_tree);
+	if (last) {
 		say_facts(c);
 		add_sheets(c);
 	}
-	if (e < 0 || last) {
-		cg_done(c);
-		*c = (struct cg_reader){.r = NULL};
+}
+
+static int cg_read(struct pm_recording *r, struct pm_error *err)
+{
+	struct reading x = {pm_rec_own(r), err};
+	if (pm_rec_file_number(r) == 0) {
+		cg_done(x.c);
+		cg_begin(x.c, r);
+	}
+	int e = pm_build(&x.c->kept, read_one, &x);
+	if (e < 0 || pm_rec_is_last_file(r)) {
+		cg_done(x.c);
+		cg_begin(x.c, NULL);
 	}
 	return e;
 }

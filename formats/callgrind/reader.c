@@ -4,9 +4,6 @@
  * Xdebug's blocks are kept first, because a block's place in the tree is known when its caller
  * returns; if they turn out to be no tree, the file is read again as a graph.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/callgrind/callgrind.h"
 #include "formats/common/cursor.h"
 #include "profmount/limits.h"
@@ -33,29 +30,17 @@ bool cg_is_by(const struct cg_reader *c, const char *writer)
 
 /* ---- names ---- */
 
-static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
+/* Makes room for item n, see pm_list_grow. */
+static void grow(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
 {
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
-		return true;
-	pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
-	return false;
+	if (n >= PM_LIMIT_ITEMS)
+		pm_build_fail(&c->arena, PM_NO_MEMORY);
+	pm_list_grow(&c->arena, items, n, room, size);
 }
 
 struct pm_bytes cg_text(const struct cg_names *names, uint32_t name)
 {
 	return names->texts.items[name];
-}
-
-/* Makes room for a small id; false: there is no memory, and the map is used. */
-static bool know_small(struct cg_reader *c, struct cg_names *names, uint32_t id)
-{
-	while (names->n_small <= id) {
-		if (!has_room(c, &names->small, names->n_small, &names->small_room,
-			    sizeof(*names->small)))
-			return false;
-		names->small[names->n_small++] = PM_NONE;
-	}
-	return true;
 }
 
 /* The name of a position: `TEXT`, `(ID) TEXT`, which defines the id, or `(ID)`. */
@@ -86,30 +71,25 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 	}
 	uint32_t name =
 		pm_bytes_equal(text, pm_bytes_of("???")) ? 0 : pm_strtab_add(&names->texts, text);
-	bool is_small = has_id && id < CG_SMALL && know_small(c, names, (uint32_t)id);
-	uint32_t *at = is_small ? &names->small[id]
-		: has_id        ? pm_map_put(&names->by_id, id, name, &fresh)
-				: &name;
-	if (name == PM_NONE || !at) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for names");
-		return 0;
+	if (!has_id)
+		return name;
+	if (id >= CG_SMALL)
+		return *pm_map_put(&names->by_id, id, name, &fresh) = name;
+	while (names->n_small <= id) {
+		grow(c, &names->small, names->n_small, &names->small_room, sizeof(*names->small));
+		names->small[names->n_small++] = PM_NONE;
 	}
-	return *at = name;
+	return names->small[id] = name;
 }
 
 /* The function of a name that is defined in a file of an object. */
 static uint32_t handle_of(struct cg_reader *c, uint32_t function, uint32_t file, uint32_t object)
 {
 	bool fresh;
-	uint32_t *pair = pm_map_put(&c->pairs, (uint64_t)file << 32 | object, c->n_pairs, &fresh);
-	c->n_pairs += pair && fresh;
-	uint32_t *handle = pair
-		? pm_map_put(&c->handles, (uint64_t)function << 32 | *pair, PM_REC_BAD, &fresh)
-		: NULL;
-	if (!handle) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for functions");
-		return PM_REC_BAD;
-	}
+	uint32_t pair = *pm_map_put(&c->pairs, (uint64_t)file << 32 | object, c->n_pairs, &fresh);
+	c->n_pairs += fresh;
+	uint32_t *handle =
+		pm_map_put(&c->handles, (uint64_t)function << 32 | pair, PM_REC_BAD, &fresh);
 	if (fresh) {
 		struct pm_bytes name = cg_text(&c->functions, function);
 		*handle = pm_rec_function(c->r,
@@ -137,8 +117,8 @@ static void set_position(
 static void block_begins(struct cg_reader *c, uint32_t function)
 {
 	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->at.file};
-	if (has_room(c, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b)))
-		c->blocks[c->n_blocks++] = b;
+	grow(c, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b));
+	c->blocks[c->n_blocks++] = b;
 	c->in_block = true;
 }
 
@@ -146,16 +126,17 @@ static void block_cost(struct cg_reader *c, uint32_t event, const struct cg_numb
 {
 	struct cg_block_cost own = {
 		(uint32_t)c->n_blocks - 1, c->at.here, c->at.line, event, *cost};
-	if ((cost->digits || cost->real) &&
-		has_room(c, &c->costs, c->n_costs, &c->costs_room, sizeof(own)))
-		c->costs[c->n_costs++] = own;
+	if (!cost->digits && !cost->real)
+		return;
+	grow(c, &c->costs, c->n_costs, &c->costs_room, sizeof(own));
+	c->costs[c->n_costs++] = own;
 }
 
 static void block_call(struct cg_reader *c, uint32_t callee)
 {
 	struct cg_block_call call = {callee, c->at.here, c->at.line};
-	if (has_room(c, &c->pending, c->n_pending, &c->pending_room, sizeof(call)))
-		c->pending[c->n_pending++] = call;
+	grow(c, &c->pending, c->n_pending, &c->pending_room, sizeof(call));
+	c->pending[c->n_pending++] = call;
 }
 
 static void block_ends(struct cg_reader *c)
@@ -177,8 +158,8 @@ static void block_ends(struct cg_reader *c)
 	}
 	c->n_open -= c->n_pending;
 	c->n_pending = 0;
-	if (has_room(c, &c->open, c->n_open, &c->open_room, sizeof(*c->open)))
-		c->open[c->n_open++] = (uint32_t)c->n_blocks - 1;
+	grow(c, &c->open, c->n_open, &c->open_room, sizeof(*c->open));
+	c->open[c->n_open++] = (uint32_t)c->n_blocks - 1;
 }
 
 /* ---- positions by name ---- */
@@ -370,8 +351,7 @@ static bool is_next(struct cg_reader *c, const struct cg_step *step)
 static uint32_t take_step(struct cg_reader *c, uint32_t *at, const struct cg_step *step)
 {
 	if (*at == PM_NONE) {
-		if (!has_room(c, &c->steps, c->n_steps, &c->steps_room, sizeof(*step)))
-			return PM_REC_BAD;
+		grow(c, &c->steps, c->n_steps, &c->steps_room, sizeof(*step));
 		*at = (uint32_t)c->n_steps;
 		c->steps[c->n_steps++] = *step;
 	}
@@ -388,10 +368,7 @@ static uint32_t call_of(
 	if (is_next(c, &step))
 		return c->steps[c->step].context;
 	step.context = pm_rec_call(c->r, from, handle_of(c, function, file, object), 0);
-	uint32_t *at = pm_map_put(&c->calls_at, step.context, PM_NONE, &fresh);
-	if (!at)
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
-	return at ? take_step(c, at, &step) : PM_REC_BAD;
+	return take_step(c, pm_map_put(&c->calls_at, step.context, PM_NONE, &fresh), &step);
 }
 
 /* The context of the current line in the current function. */
@@ -408,15 +385,10 @@ static uint32_t here(struct cg_reader *c)
 	bool fresh;
 	if (c->at.site == PM_NONE) {
 		uint64_t key = (uint64_t)c->at.top << 32 | c->at.here;
-		uint32_t *site = pm_map_put(&c->sites, key, c->n_sites, &fresh);
-		c->n_sites += site && fresh;
-		c->at.site = site ? *site : PM_NONE;
+		c->at.site = *pm_map_put(&c->sites, key, c->n_sites, &fresh);
+		c->n_sites += fresh;
 	}
 	uint32_t *at = pm_map_put(&c->lines_at, (uint64_t)c->at.site << 32 | line, PM_NONE, &fresh);
-	if (!at || c->at.site == PM_NONE) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for lines");
-		return PM_REC_BAD;
-	}
 	if (fresh)
 		step.context = cg_line(c, c->at.top, c->at.here, c->at.file, c->at.line);
 	return take_step(c, at, &step);
@@ -535,11 +507,8 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 	j.object = c->at.object;
 	j.address = c->at.address;
 	j.line = c->at.line;
-	if (c->n_jumps >= PM_LIMIT_ITEMS ||
-		pm_list_room(&c->jumps, c->n_jumps, &c->jumps_room, sizeof(j)) < 0)
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for jumps");
-	else
-		c->jumps[c->n_jumps++] = j;
+	grow(c, &c->jumps, c->n_jumps, &c->jumps_room, sizeof(j));
+	c->jumps[c->n_jumps++] = j;
 }
 
 /* Tells the recording the tree of blocks, callers first. */
@@ -607,11 +576,7 @@ static void end_part(struct cg_reader *c)
 
 static void begin_part(struct cg_reader *c)
 {
-	if (c->n_parts >= PM_LIMIT_ITEMS ||
-		pm_list_room(&c->parts, c->n_parts, &c->parts_room, sizeof(*c->parts)) < 0) {
-		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for parts");
-		return;
-	}
+	grow(c, &c->parts, c->n_parts, &c->parts_room, sizeof(*c->parts));
 	c->parts[c->n_parts++] = (struct cg_part){
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
 	c->at.thread = PM_REC_NONE;
@@ -756,81 +721,63 @@ static void take_line(struct cg_reader *c, struct pm_bytes line)
 		cg_add_fault(c, &c->at.malformed);
 }
 
+void cg_begin(struct cg_reader *c, struct pm_recording *r)
+{
+	struct pm_map *maps[] = {&c->pairs, &c->sites, &c->lines_at, &c->calls_at, &c->handles,
+		&c->files.by_id, &c->functions.by_id, &c->objects.by_id};
+	*c = (struct cg_reader){.r = r, .calls = PM_REC_NONE, .arena.of = &c->kept};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		maps[i]->arena = &c->arena;
+	c->files.texts = c->functions.texts = c->objects.texts = pm_strtab_in(&c->arena);
+}
+
 void cg_forget(struct cg_reader *c)
 {
-	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
-	struct cg_reader kept = {.r = c->r,
-		.calls = PM_REC_NONE,
-		.events = c->events,
-		.n_events = c->n_events,
-		.events_room = c->events_room,
-		.sums = c->sums,
-		.n_sums = c->n_sums,
-		.sums_room = c->sums_room};
+	const struct cg_reader was = *c;
 	pm_textlines_done(&c->lines);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		pm_strtab_done(&names[i]->texts);
-		pm_map_done(&names[i]->by_id);
-		free(names[i]->small);
-	}
-	pm_map_done(&c->pairs);
-	pm_map_done(&c->sites);
-	pm_map_done(&c->lines_at);
-	pm_map_done(&c->calls_at);
-	free(c->steps);
-	pm_map_done(&c->handles);
 	pm_arena_done(&c->arena);
-	free(c->columns);
-	free(c->amounts);
-	free(c->cells);
-	free(c->parts);
-	free(c->jumps);
-	free(c->blocks);
-	free(c->costs);
-	free(c->pending);
-	free(c->open);
-	*c = kept;
+	cg_begin(c, was.r);
+	c->kept = was.kept;
+	c->events = was.events;
+	c->n_events = was.n_events;
+	c->events_room = was.events_room;
+	c->sums = was.sums;
+	c->n_sums = was.n_sums;
+	c->sums_room = was.sums_room;
 }
 
 void cg_done(struct cg_reader *c)
 {
-	cg_forget(c);
-	for (size_t i = 0; i < c->n_events; i++)
-		free(c->events[i].terms);
-	free(c->events);
-	free(c->sums);
+	pm_textlines_done(&c->lines);
+	pm_arena_done(&c->arena);
+	pm_arena_done(&c->kept);
 }
 
 /* What an earlier file has named stays: only ids are of one file. */
-static int begin_file(struct cg_reader *c)
+static void begin_file(struct cg_reader *c)
 {
 	struct pm_inflate *stream = pm_rec_stream(c->r);
 	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
 	if (!stream)
-		return -ENOMEM;
+		pm_build_fail(&c->arena, PM_NO_MEMORY);
 	pm_textlines_done(&c->lines);
 	pm_textlines_start(&c->lines, stream);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		names[i]->texts.arena = &c->arena;
 		pm_map_done(&names[i]->by_id);
 		names[i]->n_small = 0;
-		if (names[i]->texts.n == 0 &&
-			pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0}) != 0)
-			return -ENOMEM;
+		pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0});
 	}
 	for (size_t i = 0; i < c->n_own; i++)
 		c->own[i] = c->all[i] = (struct cg_total){.whole = 0};
 	c->at = (struct cg_file){.first_part = c->n_parts, .top = PM_REC_NONE};
 	take_order(c, pm_bytes_of("line"));
 	begin_part(c);
-	return 0;
 }
 
-int cg_read_file(struct cg_reader *c, bool may_be_blocks)
+void cg_read_file(struct cg_reader *c, bool may_be_blocks)
 {
 	struct pm_bytes line;
-	if (begin_file(c) < 0)
-		return -ENOMEM;
+	begin_file(c);
 	c->may_be_blocks = may_be_blocks;
 	while (!c->no_tree) {
 		while (c->at.n_columns && take_usual(c) && pm_rec_goes_on(c->r))
@@ -853,5 +800,6 @@ int cg_read_file(struct cg_reader *c, bool may_be_blocks)
 	if (c->at.n_summaries == 1)
 		c->at.lie = agrees(c, c->all, c->at.summary) ? (struct pm_bytes){NULL, 0}
 							     : c->at.summary;
-	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
+	if (!pm_rec_goes_on(c->r))
+		pm_build_fail(&c->arena, PM_NO_MEMORY);
 }
