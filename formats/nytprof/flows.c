@@ -77,12 +77,6 @@ static int by_edge(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static bool same_edge(const struct nytp_flow *x, const struct nytp_flow *y)
-{
-	return x->caller == y->caller && x->callee == y->callee && x->file == y->file &&
-		x->line == y->line;
-}
-
 /* Also the functions of both ends, since a sub without calls in either direction has none. */
 void nytp_collect_flows(struct nytp_building *b)
 {
@@ -104,8 +98,9 @@ void nytp_build_edges(struct nytp_building *b)
 	struct pm_edge *edges = pm_arena_array(b->arena, b->n_flows, sizeof(*edges));
 	pm_number *all = pm_arena_array(b->arena, b->n_flows, NYTP_N_METRICS * sizeof(*all));
 	for (size_t i = 0; i < b->n_flows; i++) {
-		const struct nytp_flow *flow = &b->flows[i];
-		n += i == 0 || !same_edge(flow, flow - 1);
+		const struct nytp_flow *flow = &b->flows[i], *last = i ? flow - 1 : NULL;
+		n += !last || last->caller != flow->caller || last->callee != flow->callee ||
+			last->file != flow->file || last->line != flow->line;
 		struct pm_edge *edge = &edges[n - 1];
 		pm_number *values = &all[(n - 1) * NYTP_N_METRICS];
 		*edge = (struct pm_edge){.callee = b->function[flow->callee],

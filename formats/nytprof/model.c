@@ -427,12 +427,6 @@ static void remark_calls(const struct nytp *n, const struct nytp_model *m, struc
 		(unsigned long long)m->differ.name_in_tree);
 }
 
-static bool differ_in_time(const struct nytp_model *m)
-{
-	double a = m->differ.tree_ns, b = m->differ.callers_ns;
-	return b != 0 && fabs(a - b) > 0.01 * fmax(fabs(a), fabs(b));
-}
-
 static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	const struct nytp *n = &nytp_opened_of(p)->native;
@@ -460,14 +454,15 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 			"If a sub forks, its record in the child process has its time before the fork, "
 			"too: inclusive, and as its own. Only exclusive times add up to the total, which "
 			"has that time twice; statements_ns has it once.\n");
+	double a = m->differ.tree_ns, b = m->differ.callers_ns;
 	if (m->differ.subs > 0)
 		remark_calls(n, m, out);
-	else if (differ_in_time(m))
+	else if (b != 0 && fabs(a - b) > 0.01 * fmax(fabs(a), fabs(b)))
 		pm_text_printf(out,
 			"callers.csv differs from functions.csv in time, %.4g s and %.4g s, because "
 			"one is stored in seconds and the other in ticks: ticks_per_sec may be "
 			"wrong.\n",
-			m->differ.callers_ns / 1e9, m->differ.tree_ns / 1e9);
+			b / 1e9, a / 1e9);
 	return 0;
 }
 

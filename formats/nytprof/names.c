@@ -48,18 +48,13 @@ enum { ONE = 1, SEVERAL };
 
 /* ---- names as stored ---- */
 
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The end of `(eval NUMBER)` at `at`, if `[` follows, or 0. */
 static size_t number_end(struct pm_bytes name, size_t at)
 {
 	size_t end = at + MARK_LENGTH;
 	if (end > name.len || memcmp(name.p + at, mark, MARK_LENGTH) != 0)
 		return 0;
-	while (end < name.len && is_digit(name.p[end]))
+	while (end < name.len && name.p[end] >= '0' && name.p[end] <= '9')
 		end++;
 	bool is_number = end > at + MARK_LENGTH;
 	return is_number && name.len - end >= 2 && memcmp(name.p + end, ")[", 2) == 0 ? end + 1 : 0;
@@ -288,17 +283,6 @@ static int by_site_and_text(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void find_site(struct naming *g, struct eval *e)
-{
-	struct pm_bytes name = nytp_name(g->n, e->row->name);
-	size_t number = number_end(name, 0);
-	pm_text_clear(&g->text);
-	if (g->n->keep_evals)
-		pm_text_add(&g->text, name.p, number);
-	add_shown(g, e->f, (struct pm_bytes){name.p + number, name.len - number}, &g->text);
-	e->site = pm_strtab_add(&g->sites, pm_text_view(&g->text));
-}
-
 /* Texts of one site with the same digits are told apart as well, in whatever order they come. */
 static uint32_t digits_of(struct pm_map *taken, uint64_t id)
 {
@@ -343,8 +327,16 @@ static void name_site(struct naming *g, struct eval *evals, size_t n)
 /* Of evals of one depth: those that they are in have been named. */
 static void name_evals(struct naming *g, struct eval *evals, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		find_site(g, &evals[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct eval *e = &evals[i];
+		struct pm_bytes name = nytp_name(g->n, e->row->name);
+		size_t number = number_end(name, 0);
+		pm_text_clear(&g->text);
+		if (g->n->keep_evals)
+			pm_text_add(&g->text, name.p, number);
+		add_shown(g, e->f, (struct pm_bytes){name.p + number, name.len - number}, &g->text);
+		e->site = pm_strtab_add(&g->sites, pm_text_view(&g->text));
+	}
 	pm_build_check(g->scratch, pm_sort(evals, n, sizeof(*evals), by_site_and_text));
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && evals[end].site == evals[i].site;)
