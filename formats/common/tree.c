@@ -337,10 +337,11 @@ uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number)
 	return found ? (uint32_t)index->pairs[at] : PM_NONE;
 }
 
-uint32_t *pm_tree_path(const struct pm_tree *tree, uint32_t context, uint32_t *ret_n)
+uint32_t *pm_tree_path(
+	struct pm_arena *a, const struct pm_tree *tree, uint32_t context, uint32_t *ret_n)
 {
 	uint32_t n = tree->depth[context] + 1;
-	uint32_t *path = malloc(n * sizeof(*path));
+	uint32_t *path = pm_arena_array(a, n, sizeof(*path));
 	for (uint32_t i = n; path && i-- > 0; context = tree->parent[context])
 		path[i] = context;
 	*ret_n = n;

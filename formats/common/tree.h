@@ -103,10 +103,10 @@ int pm_tree_regrow(const struct pm_tree *tree, const struct pm_tree_regrowth *wi
 	struct pm_tree **ret, uint32_t **ret_index, struct pm_error *err);
 
 /*
- * The contexts from the outermost down to `context`, `*ret_n` of them; to be freed by the caller.
- * NULL if out of memory.
+ * The contexts from the outermost down to `context`, `*ret_n` of them, in the arena.
  */
-uint32_t *pm_tree_path(const struct pm_tree *tree, uint32_t context, uint32_t *ret_n);
+uint32_t *pm_tree_path(
+	struct pm_arena *a, const struct pm_tree *tree, uint32_t context, uint32_t *ret_n);
 
 /* Accepts NULL. */
 void pm_tree_free(struct pm_tree *tree);

@@ -7,6 +7,7 @@
 
 #include "formats/common/list.h"
 #include "fs/views/model/categories.h"
+#include "fs/views/model/tables.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/rollups.h"
@@ -364,32 +365,22 @@ static void add_table_row(struct joining *j, uint32_t run, const struct pm_cell 
 	joining_add(j, run, spelling, PM_NONE, numbers);
 }
 
-static void end_rows(void *rows)
-{
-	pm_rows_done(rows);
-}
-
 static void read_table(struct joining *j, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct pm_arena *a = pm_arena_scratch(j->scratch);
-	struct pm_table *table = pm_arena_alloc(a, sizeof(*table));
-	struct pm_rows *rows = pm_arena_alloc(a, sizeof(*rows));
-	pm_build_check(a, pmfs_compare_gpu_table(m, table, err));
+	struct pm_table table;
+	pm_build_check(a, pmfs_compare_gpu_table(m, &table, err));
 	uint32_t n = j->costs->runs[run].n_columns;
-	const uint32_t key[3] = {
-		PM_NONE, pmfs_table_column(table, "module"), pmfs_table_column(table, "operation")};
-	struct pm_cell *cells = pm_arena_array(a, (size_t)table->n_columns + 1, sizeof(*cells));
+	const uint32_t key[3] = {PM_NONE, pmfs_table_column(&table, "module"),
+		pmfs_table_column(&table, "operation")};
 	uint32_t *places = pm_arena_array(a, (size_t)n + 1, sizeof(*places));
 	pm_number *numbers = pm_arena_array(a, (size_t)n + 1, sizeof(*numbers));
-	pm_arena_owns(a, end_rows, rows);
-	pm_build_check(a, pm_rows_start(rows, table, 0, err));
+	struct pmfs_table_reader *reading = pmfs_table_read(a, &table, 0, err);
 	for (uint32_t i = 0; i < n; i++)
-		places[i] =
-			pmfs_table_column(table, j->costs->costs[j->costs->runs[run].cost[i]].name);
-	int r;
-	while ((r = pm_rows_next(rows, cells, err)) > 0)
-		add_table_row(j, run, cells, table->n_columns, places, key, numbers);
-	pm_build_check(a, r);
+		places[i] = pmfs_table_column(
+			&table, j->costs->costs[j->costs->runs[run].cost[i]].name);
+	while (pmfs_table_next(a, reading, err))
+		add_table_row(j, run, reading->cells, table.n_columns, places, key, numbers);
 	pm_arena_done(a);
 }
 

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "fs/views/model/tables.h"
+
 enum { TIME, LAUNCHES, BYTES, N_COSTS };
 
 static const struct pmfs_cost costs_of_gpus[N_COSTS] = {
@@ -28,7 +30,6 @@ static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_e
 	struct pmfs_costs *k = b->costs;
 	struct pmfs_compared_run *of = &k->runs[run];
 	uint32_t place[N_COSTS];
-	struct pm_rows rows = {.table = NULL};
 	struct pm_table table;
 	pm_build_check(b->a, pmfs_compare_gpu_table(m, &table, err));
 	if (!table.type)
@@ -37,16 +38,16 @@ static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_e
 		place[i] = pmfs_table_column(&table, costs_of_gpus[i].name);
 		k->costs[i].n_having[of->side] += place[i] != PM_NONE;
 	}
-	struct pm_cell *cells = pm_arena_array(b->a, (size_t)table.n_columns + 1, sizeof(*cells));
-	int r = pm_rows_start(&rows, &table, 0, err);
-	while (r == 0 && (r = pm_rows_next(&rows, cells, err)) > 0)
-		for (unsigned i = r = 0; i < N_COSTS; i++) {
-			pm_number value =
-				place[i] == PM_NONE ? NAN : pmfs_cell_number(&cells[place[i]]);
+	struct pm_arena *scratch = pm_arena_scratch(b->a);
+	struct pmfs_table_reader *reading = pmfs_table_read(scratch, &table, 0, err);
+	while (pmfs_table_next(scratch, reading, err))
+		for (unsigned i = 0; i < N_COSTS; i++) {
+			pm_number value = place[i] == PM_NONE
+				? NAN
+				: pmfs_cell_number(&reading->cells[place[i]]);
 			of->whole[i] += isnan(value) ? 0 : value;
 		}
-	pm_rows_done(&rows);
-	pm_build_check(b->a, r);
+	pm_arena_done(scratch);
 	for (unsigned i = 0; i < N_COSTS; i++)
 		pmfs_sample_add(&k->whole[of->side][i], of->whole[i]);
 }

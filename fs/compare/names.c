@@ -259,7 +259,7 @@ bool pmfs_is_entry_name(struct pm_bytes name)
 void pmfs_family_name(struct pm_bytes name, struct pm_text *out, struct pmfs_name_facts *ret)
 {
 	name = twin_of(name);
-	struct pm_text a = {.p = NULL}, b = {.p = NULL};
+	struct pm_text a = {.arena = out->arena}, b = {.arena = out->arena};
 	struct pm_bytes s = name;
 	*ret = (struct pmfs_name_facts){.part = PMFS_NAME_PLAIN};
 	for (size_t i = 0; i < pmfs_n_name_rules; i++) {

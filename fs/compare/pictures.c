@@ -5,7 +5,6 @@
 #include "fs/compare/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "fs/compare/union.h"
 #include "fs/views/exports/export.h"
@@ -22,9 +21,7 @@ struct two_stacks {
 /* Stacks of two sides: those of each run, mapped to the contexts of the union. */
 
 struct summing {
-	struct pm_arena arena;
-	struct pmfs_compare *compare;
-	struct pm_error *err;
+	struct pm_arena *a;
 	const struct pmfs_tree_union *u;
 	struct two_stacks *stacks;
 	uint32_t quantity;
@@ -43,83 +40,56 @@ static uint32_t column_of(
 	return PM_NONE;
 }
 
-static void add_repetition(struct summing *s, enum pmfs_side side)
-{
-	double *mean = s->stacks->side[side].self;
-	uint32_t n = ++s->n[side];
-	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
-		mean[i] += (s->sums[i] - mean[i]) / n;
-}
-
 static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
 	struct summing *s = self;
 	const struct pmfs_compared_run *of = &s->u->costs->runs[run];
-	uint32_t column = column_of(s->u->costs, of, s->quantity);
-	struct pmfs_stacks stacks = {.tree = NULL};
+	uint32_t column = column_of(s->u->costs, of, s->quantity), n = ++s->n[of->side];
 	double whole = of->whole[s->quantity], scale = s->shares && whole != 0 ? 100 / whole : 1;
+	double *mean = s->stacks->side[of->side].self;
 	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
 		s->sums[i] = 0;
 	if (column != PM_NONE) {
-		pm_build_check(
-			&s->arena, pmfs_stacks_make(m, column, PM_NONE, PM_NONE, &stacks, err));
-		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
+		struct pm_arena *a = pm_arena_scratch(s->a);
+		const struct pmfs_stacks *stacks =
+			pmfs_stacks_make(a, m, column, PM_NONE, PM_NONE, err);
+		for (uint32_t i = 0; i < stacks->end && i < s->u->n_of[run]; i++)
 			if (s->u->of[run][i] != PM_NONE)
-				s->sums[s->u->of[run][i]] += stacks.self[i] * scale;
-		pmfs_stacks_done(&stacks);
+				s->sums[s->u->of[run][i]] += stacks->self[i] * scale;
+		pm_arena_done(a);
 	}
-	add_repetition(s, of->side);
-}
-
-static void sum(void *context)
-{
-	struct summing *s = context;
-	const struct pm_tree *tree = &s->u->tree;
-	size_t n = (size_t)tree->n_contexts + 1;
-	s->sums = pm_arena_array(&s->arena, n, sizeof(*s->sums));
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		struct pmfs_stacks *t = &s->stacks->side[side];
-		*t = (struct pmfs_stacks){
-			.tree = tree, .column = &s->stacks->column, .end = tree->n_contexts};
-		t->shown = pm_arena_array(&t->arena, n, sizeof(*t->shown));
-		t->self = pm_arena_array(&t->arena, n, sizeof(*t->self));
-		pm_build_check(&s->arena, t->shown && t->self ? 0 : -ENOMEM);
-		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
-	}
-	pmfs_compare_read(&s->arena, s->compare, s->u->costs, (struct pmfs_reader){NULL, read_run},
-		s, s->err);
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
+		mean[i] += (s->sums[i] - mean[i]) / n;
 }
 
 /*
- * `ret` must not be moved. Exclusive costs are those of the runs' own exports, so totals are the
- * same; with `shares`, of a run with a cost, its total is 100. The caller frees `ret`, also after a
- * failure.
+ * Exclusive costs are those of the runs' own exports, so totals are the same; with `shares`, of a
+ * run with a cost, its total is 100.
  */
-static int two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u,
-	uint32_t quantity, bool shares, struct two_stacks *ret, struct pm_error *err)
+static struct two_stacks *two_stacks_make(struct pm_arena *a, struct pmfs_compare *c,
+	const struct pmfs_tree_union *u, uint32_t quantity, bool shares, struct pm_error *err)
 {
-	struct summing s = {.compare = c,
-		.u = u,
-		.stacks = ret,
-		.quantity = quantity,
-		.shares = shares,
-		.err = err};
 	const struct pmfs_cost *cost = pmfs_quantity_cost(u->costs, quantity);
-	*ret = (struct two_stacks){
-		.column = {.export = cost->export,
-			.export_scale = cost->export_scale,
-			.flat = &ret->metric},
-		.metric = {.name = cost->metric, .unit = cost->unit},
-	};
-	int r = pm_build(&s.arena, sum, &s);
-	pm_arena_done(&s.arena);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static void two_stacks_done(struct two_stacks *s)
-{
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		pmfs_stacks_done(&s->side[side]);
+	const struct pm_tree *tree = &u->tree;
+	struct two_stacks *two = pm_arena_alloc(a, sizeof(*two));
+	struct summing s = {.a = a, .u = u, .stacks = two, .quantity = quantity, .shares = shares};
+	s.sums = pm_arena_array(a, tree->n_contexts, sizeof(*s.sums));
+	two->column.export = cost->export;
+	two->column.export_scale = cost->export_scale;
+	two->column.flat = &two->metric;
+	two->metric.name = cost->metric;
+	two->metric.unit = cost->unit;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		struct pmfs_stacks *t = &two->side[side];
+		t->tree = tree;
+		t->column = &two->column;
+		t->end = tree->n_contexts;
+		t->shown = pm_arena_array(a, tree->n_contexts, sizeof(*t->shown));
+		t->self = pm_arena_array(a, tree->n_contexts, sizeof(*t->self));
+		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
+	}
+	pmfs_compare_read(a, c, u->costs, (struct pmfs_reader){NULL, read_run}, &s, err);
+	return two;
 }
 
 /* ---- export/: folded stacks as of difffolded.pl, and pprof with negative values ---- */
@@ -142,50 +112,47 @@ static void round_means(struct pmfs_stacks *s)
 }
 
 /* The stacks of a document, limited like those of a single run. */
-static int make(const struct pm_doc *doc, struct two_stacks *ret, struct pm_error *err)
+static struct two_stacks *make(const struct pmfs_writing *w)
 {
-	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	struct pmfs_compare *c = pmfs_compare_of(w->doc->text.self);
 	const struct pmfs_tree_union *u;
-	uint32_t levels;
-	*ret = (struct two_stacks){.metric = {.unit = {NULL, 0}}};
-	int r = pmfs_union_get(c, &u, err);
-	if (r == 0)
-		r = two_stacks_make(c, u, (uint32_t)doc->text.a, false, ret, err);
-	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
-		r = pmfs_stacks_cut(&ret->side[side], &levels, err);
-		if (r == 0 && u->costs->n_good[side] > 1)
-			round_means(&ret->side[side]);
+	pm_build_check(w->a, pmfs_union_get(c, &u, w->err));
+	struct two_stacks *s = two_stacks_make(w->a, c, u, (uint32_t)w->doc->text.a, false, w->err);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		pmfs_stacks_cut(w->a, &s->side[side]);
+		if (u->costs->n_good[side] > 1)
+			round_means(&s->side[side]);
 	}
-	return r;
+	return s;
+}
+
+static void write_folded(const struct pmfs_writing *w)
+{
+	const struct two_stacks *s = make(w);
+	pmfs_folded_write(w, &s->side[PMFS_BASE], &s->side[PMFS_OTHER]);
 }
 
 int pmfs_compare_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct two_stacks s;
-	int r = make(doc, &s, err);
-	if (r == 0)
-		r = pmfs_folded_write(&s.side[PMFS_BASE], &s.side[PMFS_OTHER], out, err);
-	two_stacks_done(&s);
-	return r;
+	return pmfs_write(doc, write_folded, out, err);
+}
+
+static void write_pprof(const struct pmfs_writing *w)
+{
+	const struct pmfs_compare *c = pmfs_compare_of(w->doc->text.self);
+	struct pm_text comment = {.arena = w->a};
+	const struct two_stacks *s = make(w);
+	pm_text_line(&comment, pm_bytes_of(c->of.name));
+	pm_text_str(&comment, " against ");
+	pm_text_line(&comment, pm_bytes_of(c->of.base_name));
+	const struct pmfs_pprof_about about = {
+		.comment = pm_text_view(&comment), .unit = pmfs_export_unit(&s->column, "count")};
+	pmfs_pprof_write(w, &s->side[PMFS_BASE], &s->side[PMFS_OTHER], &about);
 }
 
 int pmfs_compare_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
-	struct two_stacks s;
-	struct pm_text comment = {.p = NULL};
-	int r = make(doc, &s, err);
-	pm_text_line(&comment, pm_bytes_of(c->of.name));
-	pm_text_str(&comment, " against ");
-	pm_text_line(&comment, pm_bytes_of(c->of.base_name));
-	if (r == 0) {
-		struct pmfs_pprof_about about = {.comment = pm_text_view(&comment),
-			.unit = pmfs_export_unit(&s.column, "count")};
-		r = pmfs_pprof_write(&s.side[PMFS_BASE], &s.side[PMFS_OTHER], &about, out, err);
-	}
-	two_stacks_done(&s);
-	pm_text_end(&comment, out);
-	return r;
+	return pmfs_write(doc, write_pprof, out, err);
 }
 
 /*
@@ -196,44 +163,27 @@ int pmfs_compare_pprof_render(const struct pm_doc *doc, struct pm_text *out, str
 
 /* A quantity on both sides, by node of the tree of names. */
 struct drawing {
-	const struct pmfs_compare *compare;
+	struct pm_arena *a;
+	struct pm_error *err;
+	struct pmfs_compare *compare;
 	const struct pmfs_costs *costs;
-	struct pmfs_name_paths side[PMFS_N_SIDES];
-	struct pmfs_name_paths changed; /* > 0: beyond the noise; n = 0: not tested */
+	struct pmfs_name_paths *side[PMFS_N_SIDES]; /* NULL: no quantity has costs */
+	struct pmfs_name_paths *changed;            /* > 0: beyond the noise; NULL: not tested */
 	uint8_t *shade;
 	struct pmfs_caption caption;
 	struct pm_text title, of, legend, metric;
 };
 
-/* Passes failures of the texts on to `out`, which contains them. */
-static void drawing_done(struct drawing *d, struct pm_text *out)
-{
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		pmfs_name_paths_done(&d->side[side]);
-	pmfs_name_paths_done(&d->changed);
-	free(d->shade);
-	pm_text_end(&d->title, out);
-	pm_text_end(&d->of, out);
-	pm_text_end(&d->legend, out);
-	pm_text_end(&d->metric, out);
-}
-
 /* ---- what is drawn ---- */
 
 /* The frames of functions whose difference is beyond the noise. */
-static int find_changed(struct drawing *d, struct pmfs_compare *c, const struct pmfs_tree_union *u,
-	const struct pmfs_stacks *s, struct pm_error *err)
+static void find_changed(
+	struct drawing *d, const struct pmfs_tree_union *u, const struct pmfs_stacks *s)
 {
 	const struct pmfs_joined *j;
 	struct pmfs_stacks marks = *s;
-	if (!pmfs_compare_tested(d->costs))
-		return 0;
-	int r = pmfs_functions_get(c, &j, err);
-	if (r < 0)
-		return r;
-	marks.self = calloc((size_t)u->tree.n_contexts + 1, sizeof(*marks.self));
-	if (!marks.self)
-		return pm_error_plain(err, -ENOMEM);
+	pm_build_check(d->a, pmfs_functions_get(d->compare, &j, d->err));
+	marks.self = pm_arena_array(d->a, u->tree.n_contexts, sizeof(*marks.self));
 	for (uint32_t i = 0; i < u->tree.n_contexts; i++) {
 		uint32_t key = u->key[PMFS_OTHER][i];
 		if (key == PM_NONE)
@@ -241,34 +191,29 @@ static int find_changed(struct drawing *d, struct pmfs_compare *c, const struct 
 		uint32_t row = key < pmfs_n_function_keys(&u->frames) ? j->row_of[key] : PM_NONE;
 		marks.self[i] = row != PM_NONE && pmfs_joined_changed(j, row);
 	}
-	r = pmfs_name_paths_make(&marks, pm_text_line, &d->changed, err);
-	free(marks.self);
-	return r;
+	d->changed = pmfs_name_paths_make(d->a, &marks, pm_text_line);
 }
 
 static double difference(const struct drawing *d, uint32_t node, double whole)
 {
-	double base = d->side[PMFS_BASE].self[node], other = d->side[PMFS_OTHER].self[node];
-	if (!pmfs_is_change(base, other, whole) || (d->changed.n && !(d->changed.self[node] > 0)))
+	double base = d->side[PMFS_BASE]->self[node], other = d->side[PMFS_OTHER]->self[node];
+	if (!pmfs_is_change(base, other, whole) || (d->changed && !(d->changed->self[node] > 0)))
 		return 0;
 	return other - base;
 }
 
-static int shade_nodes(struct drawing *d)
+static void shade_nodes(struct drawing *d)
 {
-	uint32_t n = d->side[PMFS_BASE].n;
+	uint32_t n = d->side[PMFS_BASE]->n;
 	double whole[PMFS_N_SIDES] = {0, 0}, most = 0;
-	d->shade = calloc((size_t)n + 1, sizeof(*d->shade));
-	if (!d->shade)
-		return -ENOMEM;
+	d->shade = pm_arena_array(d->a, n, sizeof(*d->shade));
 	for (uint32_t i = 0; i < 2 * n; i++)
-		whole[i / n] += d->side[i / n].self[i % n];
+		whole[i / n] += d->side[i / n]->self[i % n];
 	double larger = fmax(whole[PMFS_BASE], whole[PMFS_OTHER]);
 	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fabs(difference(d, i, larger)));
 	for (uint32_t i = 0; i < n; i++)
 		d->shade[i] = pmfs_shade_of(difference(d, i, larger), most);
-	return 0;
 }
 
 /* Whether shares of the total are drawn, as tables have them. */
@@ -277,23 +222,17 @@ static bool has_shares(const struct drawing *d, uint32_t quantity)
 	return d->costs->shares && pmfs_quantity_cost(d->costs, quantity)->role != PM_ROLE_COUNT;
 }
 
-static int read_quantity(
-	struct drawing *d, struct pmfs_compare *c, uint32_t quantity, struct pm_error *err)
+static void read_quantity(struct drawing *d, uint32_t quantity)
 {
 	const struct pmfs_tree_union *u;
-	struct two_stacks s = {.metric = {.unit = {NULL, 0}}};
-	int r = pmfs_union_get(c, &u, err);
-	if (r < 0)
-		return r;
-	r = two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
-	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
-		r = pmfs_name_paths_make(&s.side[side], pm_text_line, &d->side[side], err);
-	if (r == 0)
-		r = find_changed(d, c, u, &s.side[PMFS_OTHER], err);
-	if (r == 0 && shade_nodes(d) < 0)
-		r = pm_error_plain(err, -ENOMEM);
-	two_stacks_done(&s);
-	return r;
+	pm_build_check(d->a, pmfs_union_get(d->compare, &u, d->err));
+	const struct two_stacks *s =
+		two_stacks_make(d->a, d->compare, u, quantity, has_shares(d, quantity), d->err);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		d->side[side] = pmfs_name_paths_make(d->a, &s->side[side], pm_text_line);
+	if (pmfs_compare_tested(d->costs))
+		find_changed(d, u, &s->side[PMFS_OTHER]);
+	shade_nodes(d);
 }
 
 /* ---- captions ---- */
@@ -355,44 +294,59 @@ static void name_quantity(struct drawing *d, uint32_t quantity)
 
 static struct pmfs_flame flame_of(const struct drawing *d, enum pmfs_side side)
 {
-	struct pmfs_flame flame = pmfs_flame_of(&d->side[side]);
-	flame.before = d->side[side == PMFS_OTHER ? PMFS_BASE : PMFS_OTHER].self;
+	static const struct pmfs_name_paths none;
+	struct pmfs_flame flame = pmfs_flame_of(d->shade ? d->side[side] : &none);
+	if (d->shade)
+		flame.before = d->side[side == PMFS_OTHER ? PMFS_BASE : PMFS_OTHER]->self;
 	flame.shade = d->shade;
 	return flame;
 }
 
+static struct drawing drawing_of(struct pm_arena *a, struct pmfs_compare *c, struct pm_error *err)
+{
+	return (struct drawing){.a = a,
+		.err = err,
+		.compare = c,
+		.title.arena = a,
+		.of.arena = a,
+		.legend.arena = a,
+		.metric.arena = a};
+}
+
 /* ---- the SVGs ---- */
 
-static int render_svg(
-	const struct pm_doc *doc, enum pmfs_side side, struct pm_text *out, struct pm_error *err)
+static void draw_svg(const struct pmfs_writing *w, enum pmfs_side side)
 {
-	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
-	struct drawing d = {.compare = c};
-	int r = pmfs_compare_costs(c, &d.costs, err);
-	if (r < 0)
-		return r;
+	struct drawing d = drawing_of(w->a, pmfs_compare_of(w->doc->text.self), w->err);
+	pm_build_check(w->a, pmfs_compare_costs(d.compare, &d.costs, w->err));
 	uint32_t quantity = first_quantity(d.costs);
 	name_sides(&d, side);
 	if (quantity != PM_NONE) {
 		name_quantity(&d, quantity);
-		r = read_quantity(&d, c, quantity, err);
+		read_quantity(&d, quantity);
 	}
-	if (r == 0) {
-		struct pmfs_flame flame = flame_of(&d, side);
-		r = pmfs_flamegraph_draw(&flame, &d.caption, out, err);
-	}
-	drawing_done(&d, out);
-	return r;
+	struct pmfs_flame flame = flame_of(&d, side);
+	pmfs_flamegraph_draw(w->a, &flame, &d.caption, w->out);
+}
+
+static void draw_other(const struct pmfs_writing *w)
+{
+	draw_svg(w, PMFS_OTHER);
+}
+
+static void draw_base(const struct pmfs_writing *w)
+{
+	draw_svg(w, PMFS_BASE);
 }
 
 int pmfs_compare_flame_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render_svg(doc, PMFS_OTHER, out, err);
+	return pmfs_write(doc, draw_other, out, err);
 }
 
 int pmfs_compare_gone_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render_svg(doc, PMFS_BASE, out, err);
+	return pmfs_write(doc, draw_base, out, err);
 }
 
 /* ---- the page ---- */
@@ -402,7 +356,6 @@ static void add_quantity(struct drawing *d, struct pmfs_flame_page *page, uint32
 {
 	const struct pmfs_comparison *of = &d->compare->of;
 	const struct pmfs_cost *cost = pmfs_quantity_cost(d->costs, quantity);
-	struct pm_text column = {.p = NULL};
 	for (unsigned i = 0; i < PMFS_N_SIDES; i++) {
 		enum pmfs_side side = i == 0 ? PMFS_OTHER : PMFS_BASE;
 		struct pmfs_caption caption = d->caption;
@@ -412,60 +365,49 @@ static void add_quantity(struct drawing *d, struct pmfs_flame_page *page, uint32
 		pm_text_line(&d->metric, pm_bytes_of(i == 0 ? of->name : of->base_name));
 		caption.metric = pm_text_view(&d->metric);
 		caption.unit = unit_of(d, quantity);
-		pm_text_clear(&column);
-		pm_text_printf(&column, "%s%s", cost->export, i == 0 ? "" : "_base");
-		pm_text_char(&column, '\0');
 		page->shade = d->shade;
-		if (!column.failed)
-			pmfs_flame_page_metric(
-				page, &caption, column.p, page->n_metrics == 0, d->side[side].self);
+		pmfs_flame_page_metric(page, &caption,
+			pm_arena_printf(d->a, "%s%s", cost->export, i == 0 ? "" : "_base"),
+			page->n_metrics == 0, d->side[side]->self);
 	}
-	pm_text_end(&column, page->out);
 }
 
 /* Names and tree are those of the first quantity, because paths have the same numbers for each. */
-static int add_quantities(struct drawing *first, struct pmfs_compare *c,
-	struct pmfs_flame_page *page, uint32_t quantity, struct pm_error *err)
+static void add_quantities(const struct drawing *first, struct pmfs_flame_page *page, uint32_t from)
 {
-	int r = 0;
-	add_quantity(first, page, quantity);
-	for (uint32_t i = quantity + 1; r == 0 && i < first->costs->n_shown_quantities; i++) {
-		struct drawing d = {.compare = c, .costs = first->costs};
+	struct pm_arena *scratch = pm_arena_scratch(first->a);
+	for (uint32_t i = from; i < first->costs->n_shown_quantities; i++) {
 		if (!pmfs_quantity_is_shown(first->costs, i))
 			continue;
-		r = read_quantity(&d, c, i, err);
-		if (r == 0)
-			add_quantity(&d, page, i);
-		drawing_done(&d, page->out);
+		struct drawing d = drawing_of(scratch, first->compare, first->err);
+		d.costs = first->costs;
+		read_quantity(&d, i);
+		add_quantity(&d, page, i);
+		pm_arena_done(scratch);
 	}
-	return r;
 }
 
-int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void draw_page(const struct pmfs_writing *w)
 {
-	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
-	struct drawing d = {.compare = c};
-	struct pmfs_flame_layout layout = {.order = NULL};
-	int r = pmfs_compare_costs(c, &d.costs, err);
-	if (r < 0)
-		return r;
+	struct drawing d = drawing_of(w->a, pmfs_compare_of(w->doc->text.self), w->err);
+	pm_build_check(w->a, pmfs_compare_costs(d.compare, &d.costs, w->err));
 	uint32_t quantity = first_quantity(d.costs);
 	name_sides(&d, PMFS_OTHER);
 	d.caption.of = d.caption.legend;
 	if (quantity != PM_NONE)
-		r = read_quantity(&d, c, quantity, err);
+		read_quantity(&d, quantity);
 	struct pmfs_flame flame = flame_of(&d, PMFS_OTHER);
-	if (r == 0)
-		r = pmfs_flame_lay_out(&flame, &layout, err);
-	if (r == 0) {
-		struct pmfs_flame_page page = {.out = out, .flame = &flame, .layout = &layout};
-		pmfs_flame_page_begin(&page, &d.caption);
-		if (quantity != PM_NONE)
-			r = add_quantities(&d, c, &page, quantity, err);
-		int end = pmfs_flame_page_end(&page, err);
-		r = r < 0 ? r : end;
+	struct pmfs_flame_page page = {
+		.out = w->out, .flame = &flame, .layout = pmfs_flame_lay_out(w->a, &flame)};
+	pmfs_flame_page_begin(&page, &d.caption);
+	if (quantity != PM_NONE) {
+		add_quantity(&d, &page, quantity);
+		add_quantities(&d, &page, quantity + 1);
 	}
-	pmfs_flame_layout_done(&layout);
-	drawing_done(&d, out);
-	return r;
+	pmfs_flame_page_end(&page);
+}
+
+int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, draw_page, out, err);
 }

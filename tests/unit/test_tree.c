@@ -260,15 +260,16 @@ static void test_empty_tree_is_a_tree(void **state)
 static void test_path_goes_from_the_outermost_context_down(void **state)
 {
 	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
+	struct pm_arena arena = {.block = NULL};
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
-		uint32_t n, *path = pm_tree_path(tree, i, &n);
+		uint32_t n, *path = pm_tree_path(&arena, tree, i, &n);
 		assert_int_equal(n, tree->depth[i] + 1);
 		assert_int_equal(path[n - 1], i);
 		assert_int_equal(tree->parent[path[0]], PM_NONE);
 		for (uint32_t k = 1; k < n; k++)
 			assert_int_equal(tree->parent[path[k]], path[k - 1]);
-		free(path);
 	}
+	pm_arena_done(&arena);
 	pm_tree_free(tree);
 }
 

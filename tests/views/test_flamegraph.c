@@ -29,7 +29,9 @@ static void assert_order(const char *text, const char *first, const char *second
 static char *draw(const struct pmfs_flame *flame, const struct pmfs_caption *caption)
 {
 	struct pm_text out = {.p = NULL};
-	assert_int_equal(pmfs_flamegraph_draw(flame, caption, &out, NULL), 0);
+	struct pm_arena arena = {.block = NULL};
+	pmfs_flamegraph_draw(&arena, flame, caption, &out);
+	pm_arena_done(&arena);
 	pm_text_char(&out, '\0');
 	assert_int_equal(pm_text_status(&out), 0);
 	assert_xml(out.p);
@@ -84,16 +86,16 @@ static void test_layout_puts_siblings_in_the_order_of_names(void **state)
 	const struct pmfs_flame flame = {6, parent, name, names, 4, self};
 	const uint32_t order[] = {0, 3, 4, 5, 1, 2};
 	const double start[] = {0, 12, 12, 0, 0, 12};
-	struct pmfs_flame_layout l;
-	assert_int_equal(pmfs_flame_lay_out(&flame, &l, NULL), 0);
+	struct pm_arena arena = {.block = NULL};
+	const struct pmfs_flame_layout *l = pmfs_flame_lay_out(&arena, &flame);
 	for (uint32_t i = 0; i < 6; i++) {
-		assert_int_equal(l.order[i], order[i]);
-		assert_int_equal(l.place[order[i]], i);
-		assert_true(l.start[i] == start[i]);
+		assert_int_equal(l->order[i], order[i]);
+		assert_int_equal(l->place[order[i]], i);
+		assert_true(l->start[i] == start[i]);
 	}
-	assert_true(l.total[0] == 15 && l.total[1] == 3 && l.total[3] == 12 && l.total[5] == 0);
-	assert_int_equal(l.depth[2], 2);
-	pmfs_flame_layout_done(&l);
+	assert_true(l->total[0] == 15 && l->total[1] == 3 && l->total[3] == 12 && l->total[5] == 0);
+	assert_int_equal(l->depth[2], 2);
+	pm_arena_done(&arena);
 }
 
 static void test_narrow_boxes_are_left_out_and_counted(void **state)

@@ -36,15 +36,21 @@ static int add_remarks(const struct pm_profile *p, struct pm_text *out, struct p
 	return 0;
 }
 
+static void assert_written(
+	struct pmfs_model *m, void (*write)(const struct pmfs_writing *w), struct pm_text *out)
+{
+	const struct pm_doc doc = {.kind = PM_DOC_TEXT, .text.self = m};
+	assert_int_equal(pmfs_write(&doc, write, out, NULL), 0);
+}
+
 static void test_sections_have_names_units_and_no_more_rows_than_fit(void **state)
 {
 	struct fake *f = fake_new();
 	struct pm_text out = {0};
-	struct pm_error err = {0};
 	f->parts.sections.it = sections;
 	f->parts.sections.n = 2;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
+	assert_written(m, pmfs_add_sections, &out);
 	pm_text_char(&out, '\0');
 	assert_string_equal(out.p,
 		"\nSlowest traces\n"
@@ -53,7 +59,7 @@ static void test_sections_have_names_units_and_no_more_rows_than_fit(void **stat
 		"          3 s           a b\n");
 	pm_text_clear(&out);
 	sections[0].table.a = 1000;
-	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
+	assert_written(m, pmfs_add_sections, &out);
 	sections[0].table.a = 2;
 	size_t lines = 0;
 	for (size_t i = 0; i < out.len; i++)
@@ -67,10 +73,9 @@ static void test_remarks_are_wrapped_at_words(void **state)
 {
 	struct fake *f = fake_new();
 	struct pm_text out = {0};
-	struct pm_error err = {0};
 	f->ops.remarks = add_remarks;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_add_remarks(&out, m, &err), 0);
+	assert_written(m, pmfs_add_remarks, &out);
 	pm_text_char(&out, '\0');
 	assert_non_null(strstr(out.p, "note     word word"));
 	assert_non_null(strstr(out.p, "word\n         word"));

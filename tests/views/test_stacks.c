@@ -6,13 +6,12 @@
 
 #include "fs/views/sums/stacks.h"
 
-static struct pmfs_stacks stacks_of(
+static struct pm_arena arena; /* what is made in a test, which ends with pm_arena_done */
+
+static struct pmfs_stacks *stacks_of(
 	struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context)
 {
-	struct pm_error err = {.code = 0};
-	struct pmfs_stacks s;
-	assert_int_equal(pmfs_stacks_make(m, column, thread, context, &s, &err), 0);
-	return s;
+	return pmfs_stacks_make(&arena, m, column, thread, context, NULL);
 }
 
 /* Own units by number of the context, for contexts 1 … n. */
@@ -30,21 +29,18 @@ static void test_loops_and_lines_are_part_of_the_frame_above(void **state)
 	static const uint64_t second[] = {0, 0, 0, 0, 0, 10, 0, 0, 0};
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, PM_NONE);
-	assert_own(&s, 9, whole);
-	assert_int_equal(pmfs_stacks_total(&s), 100);
-	uint64_t levels;
-	assert_int_equal(pmfs_stacks_count_levels(&s, &levels, NULL), 0);
-	assert_int_equal(levels, 1 + 2 + 3 + 2 + 2);
-	uint32_t main_ = pm_tree_find(s.tree, 1), solve = pm_tree_find(s.tree, 4);
-	assert_int_equal(s.shown[pm_tree_find(s.tree, 3)], main_);
-	assert_int_equal(pmfs_stacks_caller(&s, solve), main_);
-	assert_int_equal(pmfs_stacks_caller(&s, main_), PM_NONE);
-	assert_int_equal(pmfs_stacks_caller(&s, pm_tree_find(s.tree, 6)), solve);
-	pmfs_stacks_done(&s);
+	struct pmfs_stacks *s = stacks_of(m, 0, PM_NONE, PM_NONE);
+	assert_own(s, 9, whole);
+	assert_int_equal(pmfs_stacks_total(s), 100);
+	assert_int_equal(pmfs_stacks_count_levels(&arena, s), 1 + 2 + 3 + 2 + 2);
+	uint32_t main_ = pm_tree_find(s->tree, 1), solve = pm_tree_find(s->tree, 4);
+	assert_int_equal(s->shown[pm_tree_find(s->tree, 3)], main_);
+	assert_int_equal(pmfs_stacks_caller(s, solve), main_);
+	assert_int_equal(pmfs_stacks_caller(s, main_), PM_NONE);
+	assert_int_equal(pmfs_stacks_caller(s, pm_tree_find(s->tree, 6)), solve);
 	s = stacks_of(m, 1, 1, PM_NONE); /* the exclusive column stands for the inclusive one */
-	assert_own(&s, 9, second);
-	pmfs_stacks_done(&s);
+	assert_own(s, 9, second);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 
@@ -55,14 +51,14 @@ static void test_subtree_begins_with_its_context_whatever_that_is(void **state)
 	const struct pm_tree *tree;
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
 	uint32_t line = pm_tree_find(tree, 3);
-	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, line);
-	assert_int_equal(s.first, line);
-	assert_int_equal(s.end - s.first, 5);
-	assert_true(pmfs_stacks_is_frame(&s, line));
-	assert_int_equal(pmfs_stacks_caller(&s, line), PM_NONE);
-	assert_int_equal(pmfs_stacks_own(&s, line), 5);
-	assert_int_equal(pmfs_stacks_total(&s), 85);
-	pmfs_stacks_done(&s);
+	struct pmfs_stacks *s = stacks_of(m, 0, PM_NONE, line);
+	assert_int_equal(s->first, line);
+	assert_int_equal(s->end - s->first, 5);
+	assert_true(pmfs_stacks_is_frame(s, line));
+	assert_int_equal(pmfs_stacks_caller(s, line), PM_NONE);
+	assert_int_equal(pmfs_stacks_own(s, line), 5);
+	assert_int_equal(pmfs_stacks_total(s), 85);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 
@@ -77,19 +73,17 @@ static void test_missing_and_impossible_values_become_what_is_below(void **state
 	fake_timed(f, 4, 2, "plain", 7);
 	fake_timed(f, 5, 1, "negative", -2);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	struct pmfs_stacks s = stacks_of(m, 0, 0, PM_NONE);
-	assert_own(&s, 5, want);
-	pmfs_stacks_done(&s);
+	struct pmfs_stacks *s = stacks_of(m, 0, 0, PM_NONE);
+	assert_own(s, 5, want);
 	f->threads_data[0].values[1].f = INFINITY; /* is then 5 + 7 */
 	s = stacks_of(m, 0, 0, PM_NONE);
-	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 2)), 0);
-	assert_int_equal(pmfs_stacks_total(&s), 12);
-	pmfs_stacks_done(&s);
+	assert_int_equal(pmfs_stacks_own(s, pm_tree_find(s->tree, 2)), 0);
+	assert_int_equal(pmfs_stacks_total(s), 12);
 	f->threads_data[0].values[2].f = 20; /* more than its parent's 15 */
 	f->threads_data[0].values[1].f = 15;
 	s = stacks_of(m, 0, 0, PM_NONE);
-	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 2)), 0);
-	pmfs_stacks_done(&s);
+	assert_int_equal(pmfs_stacks_own(s, pm_tree_find(s->tree, 2)), 0);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 
@@ -101,12 +95,12 @@ static void test_counts_are_not_inclusive(void **state)
 	fake_value(f, 0, 3, calls, 5); /* of a line: its frame's */
 	fake_value(f, 0, 4, calls, 7);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	struct pmfs_stacks s = stacks_of(m, 2, PM_NONE, PM_NONE);
-	assert_string_equal(s.column->name, "calls");
-	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 1)), 6);
-	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 4)), 7);
-	assert_int_equal(pmfs_stacks_total(&s), 13);
-	pmfs_stacks_done(&s);
+	struct pmfs_stacks *s = stacks_of(m, 2, PM_NONE, PM_NONE);
+	assert_string_equal(s->column->name, "calls");
+	assert_int_equal(pmfs_stacks_own(s, pm_tree_find(s->tree, 1)), 6);
+	assert_int_equal(pmfs_stacks_own(s, pm_tree_find(s->tree, 4)), 7);
+	assert_int_equal(pmfs_stacks_total(s), 13);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 
@@ -133,28 +127,26 @@ static void upper_case(struct pm_text *out, struct pm_bytes name)
 static void test_frames_of_one_name_are_one_node(void **state)
 {
 	struct fake *f = fake_with_thread();
-	struct pmfs_name_paths p;
 	fake_timed(f, 1, 0, "a", 10);
 	fake_timed(f, 2, 1, "x", 6);
 	fake_timed(f, 3, 2, "deep", 1);
 	fake_timed(f, 4, 1, "X", 3);
 	fake_timed(f, 5, 4, "deep", 2);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, PM_NONE);
-	assert_int_equal(pmfs_name_paths_make(&s, upper_case, &p, NULL), 0);
-	assert_int_equal(p.n, 4); /* the root, A, A;X, A;X;DEEP */
-	assert_int_equal(p.parent[0], PM_NONE);
-	assert_int_equal(pmfs_name_paths_name(&p, 0).len, 0);
+	struct pmfs_stacks *s = stacks_of(m, 0, PM_NONE, PM_NONE);
+	const struct pmfs_name_paths *p = pmfs_name_paths_make(&arena, s, upper_case);
+	assert_int_equal(p->n, 4); /* the root, A, A;X, A;X;DEEP */
+	assert_int_equal(p->parent[0], PM_NONE);
+	assert_int_equal(pmfs_name_paths_name(p, 0).len, 0);
 	for (uint32_t i = 1; i < 4; i++) {
-		assert_int_equal(p.parent[i], i - 1);
-		assert_int_equal(p.child_start[i] - p.child_start[i - 1], 1);
-		assert_int_equal(p.children[p.child_start[i - 1]], i);
+		assert_int_equal(p->parent[i], i - 1);
+		assert_int_equal(p->child_start[i] - p->child_start[i - 1], 1);
+		assert_int_equal(p->children[p->child_start[i - 1]], i);
 	}
-	assert_int_equal(p.child_start[4], p.child_start[3]);
-	assert_true(pm_bytes_equal(pmfs_name_paths_name(&p, 3), pm_bytes_of("DEEP")));
-	assert_true(p.self[1] == 1 && p.self[2] == 6 && p.self[3] == 3);
-	pmfs_name_paths_done(&p);
-	pmfs_stacks_done(&s);
+	assert_int_equal(p->child_start[4], p->child_start[3]);
+	assert_true(pm_bytes_equal(pmfs_name_paths_name(p, 3), pm_bytes_of("DEEP")));
+	assert_true(p->self[1] == 1 && p->self[2] == 6 && p->self[3] == 3);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 
@@ -176,15 +168,13 @@ static void test_base_names_are_no_longer_than_those_of_files(void **state)
 static void test_nothing_has_no_stacks(void **state)
 {
 	struct fake *f = fake_with_thread();
-	struct pmfs_name_paths p;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, PM_NONE);
-	assert_int_equal(pmfs_stacks_total(&s), 0);
-	assert_int_equal(pmfs_name_paths_make(&s, upper_case, &p, NULL), 0);
-	assert_int_equal(p.n, 1);
-	assert_int_equal(p.child_start[1], 0);
-	pmfs_name_paths_done(&p);
-	pmfs_stacks_done(&s);
+	struct pmfs_stacks *s = stacks_of(m, 0, PM_NONE, PM_NONE);
+	assert_int_equal(pmfs_stacks_total(s), 0);
+	const struct pmfs_name_paths *p = pmfs_name_paths_make(&arena, s, upper_case);
+	assert_int_equal(p->n, 1);
+	assert_int_equal(p->child_start[1], 0);
+	pm_arena_done(&arena);
 	views_done(m, f);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/views/model/catalog.h"
 #include "fs/views/pictures/timeline.h"
 #include "profmount/limits.h"
 #include "xml.h"
@@ -266,7 +267,7 @@ static void test_joined_cells_keep_shares_and_levels(void **state)
 		PMFS_TIMELINE_POINTS * 6 / 10);
 	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++)
 		assert_int_equal(cells[PMFS_TIMELINE_POINTS + i], cells[i] + 10);
-	pmfs_bands_done(&b);
+	free(cells);
 }
 
 /* ---- traces that are none ---- */
@@ -344,14 +345,16 @@ static void test_a_trace_that_cannot_be_read_is_an_error(void **state)
 {
 	struct fake *f = fake_with_paths();
 	uint32_t t = fake_thread(f, 0, 0);
-	struct pmfs_timeline timeline;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pm_text out = {.p = NULL};
 	f->ops.samples = fake_no_samples;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_timeline_read(m, t, &timeline, &err), -EINVAL);
+	struct pm_doc doc = {.kind = PM_DOC_TEXT, .text = {.self = m, .a = t, .c = PMFS_OF_THREAD}};
+	assert_int_equal(pmfs_timeline_render(&doc, &out, &err), -EINVAL);
 	assert_true(err.text[0]);
-	assert_int_equal(pmfs_timeline_read(m, PM_NONE, &timeline, NULL), 0);
-	pmfs_timeline_done(&timeline);
+	doc.text.c = PMFS_OF_RUN;
+	assert_int_equal(pmfs_timeline_render(&doc, &out, NULL), 0);
+	pm_text_done(&out);
 	views_done(m, f);
 }
 

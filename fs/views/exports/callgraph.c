@@ -264,10 +264,10 @@ static int by_place(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static void merge_costs(struct pmfs_graph *g)
+static void merge_costs(struct pm_arena *a, struct pmfs_graph *g)
 {
 	size_t kept = 0;
-	pm_build_check(&g->arena, pm_sort(g->costs, g->n_costs, sizeof(*g->costs), by_place));
+	pm_build_check(a, pm_sort(g->costs, g->n_costs, sizeof(*g->costs), by_place));
 	for (size_t i = 0; i < g->n_costs; i++) {
 		struct pmfs_graph_cost *last = &g->costs[kept];
 		const struct pmfs_graph_cost *cost = &g->costs[i];
@@ -284,47 +284,6 @@ static void merge_costs(struct pmfs_graph *g)
 
 /* ---- all of it ---- */
 
-static void build(void *context)
-{
-	struct building *b = context;
-	struct pm_arena *scratch = pm_arena_scratch(b->a);
-	size_t n = (size_t)(b->stacks->end - b->stacks->first) + 1;
-	b->scratch = b->named.arena = b->found.arena = b->edges.arena = scratch;
-	b->raw.arena = b->cleaned.arena = scratch;
-	b->function_of =
-		pm_arena_array(scratch, (size_t)b->tree->n_frames + 1, sizeof(*b->function_of));
-	b->text_of = pm_arena_array(scratch, (size_t)b->tree->n_texts + 1, sizeof(*b->text_of));
-	b->total = pm_arena_array(scratch, n, sizeof(*b->total));
-	b->rest = pm_arena_array(scratch, n, sizeof(*b->rest));
-	pm_strtab_add(&b->graph->texts, pm_bytes_of(""));
-	memset(b->function_of, 0xff, b->tree->n_frames * sizeof(*b->function_of)); /* PM_NONE */
-	memset(b->text_of, 0xff, b->tree->n_texts * sizeof(*b->text_of));
-	sum_up(b);
-	find_functions(b);
-	add_costs(b);
-	if (b->incl)
-		total_edges(b);
-	merge_costs(b->graph);
-	pm_arena_done(scratch);
-}
-
-static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *calls,
-	const struct pmfs_stacks *incl, struct pmfs_graph *ret, struct pm_error *err)
-{
-	*ret = (struct pmfs_graph){.column = s->column};
-	ret->texts = pm_strtab_in(&ret->arena);
-	struct building b = {.a = &ret->arena,
-		.stacks = s,
-		.calls = calls,
-		.incl = incl,
-		.tree = s->tree,
-		.graph = ret};
-	int r = pm_build(&ret->arena, build, &b);
-	if (r < 0)
-		pmfs_graph_done(ret);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
 /* Whether the tree has the calls of each sub once, so that inclusive costs are not sums. */
 static bool has_edges(const struct pmfs_model *m, const struct pmfs_column *column)
 {
@@ -333,30 +292,44 @@ static bool has_edges(const struct pmfs_model *m, const struct pmfs_column *colu
 		column->pair != PM_NONE;
 }
 
-int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
-	struct pm_error *err)
+struct pmfs_graph *pmfs_graph_make(const struct pmfs_writing *w, uint32_t column, uint32_t thread)
 {
+	struct pmfs_model *m = w->model;
+	struct pmfs_graph *g = pm_arena_alloc(w->a, sizeof(*g));
+	struct pm_arena *scratch = pm_arena_scratch(w->a);
+	struct building b = {.a = w->a,
+		.scratch = scratch,
+		.graph = g,
+		.named.arena = scratch,
+		.found.arena = scratch,
+		.edges.arena = scratch,
+		.raw.arena = scratch,
+		.cleaned.arena = scratch};
 	const struct pmfs_columns *columns;
-	struct pmfs_stacks s, calls = {.tree = NULL}, incl = {.tree = NULL};
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_stacks_make(m, column, thread, PM_NONE, &s, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_model_columns(m, &columns, w->err));
+	b.stacks = pmfs_stacks_make(scratch, m, column, thread, PM_NONE, w->err);
 	if (columns->calls != PM_NONE)
-		r = pmfs_stacks_make(m, columns->calls, thread, PM_NONE, &calls, err);
-	bool edges = has_edges(m, &columns->columns[column]);
-	if (r == 0 && edges)
-		r = pmfs_stacks_make_inclusive(m, column, thread, &incl, err);
-	if (r == 0)
-		r = make_graph(&s, columns->calls == PM_NONE ? NULL : &calls, edges ? &incl : NULL,
-			ret, err);
-	pmfs_stacks_done(&s);
-	pmfs_stacks_done(&calls);
-	pmfs_stacks_done(&incl);
-	return r;
-}
-
-void pmfs_graph_done(struct pmfs_graph *g)
-{
-	pm_arena_done(&g->arena);
-	*g = (struct pmfs_graph){.n_functions = 0};
+		b.calls = pmfs_stacks_make(scratch, m, columns->calls, thread, PM_NONE, w->err);
+	if (has_edges(m, &columns->columns[column]))
+		b.incl = pmfs_stacks_make_inclusive(scratch, m, column, thread, w->err);
+	b.tree = b.stacks->tree;
+	size_t n = (size_t)(b.stacks->end - b.stacks->first) + 1;
+	b.function_of =
+		pm_arena_array(scratch, (size_t)b.tree->n_frames + 1, sizeof(*b.function_of));
+	b.text_of = pm_arena_array(scratch, (size_t)b.tree->n_texts + 1, sizeof(*b.text_of));
+	b.total = pm_arena_array(scratch, n, sizeof(*b.total));
+	b.rest = pm_arena_array(scratch, n, sizeof(*b.rest));
+	memset(b.function_of, 0xff, b.tree->n_frames * sizeof(*b.function_of)); /* PM_NONE */
+	memset(b.text_of, 0xff, b.tree->n_texts * sizeof(*b.text_of));
+	g->column = b.stacks->column;
+	g->texts = pm_strtab_in(w->a);
+	pm_strtab_add(&g->texts, pm_bytes_of(""));
+	sum_up(&b);
+	find_functions(&b);
+	add_costs(&b);
+	if (b.incl)
+		total_edges(&b);
+	merge_costs(w->a, g);
+	pm_arena_done(scratch);
+	return g;
 }

@@ -27,21 +27,19 @@ const char *pmfs_export_unit(const struct pmfs_column *c, const char *other)
 	return pm_bytes_equal(unit, pm_bytes_of("bytes")) ? "bytes" : other;
 }
 
-int pmfs_export_thread_name(
-	struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err)
+const char *pmfs_export_thread_name(const struct pmfs_writing *w, uint32_t thread)
 {
-	int r = pmfs_thread_path(m, thread, ret, err);
-	if (r == 0)
-		*ret += strlen("threads/");
-	return r;
+	const char *path;
+	pm_build_check(w->a, pmfs_thread_path(w->model, thread, &path, w->err));
+	return path + strlen("threads/");
 }
 
-int pmfs_export_check_length(uint64_t bytes, struct pm_error *err)
+void pmfs_export_check_length(const struct pmfs_writing *w, uint64_t bytes)
 {
-	if (bytes <= PM_LIMIT_TEXT)
-		return 0;
-	return pm_error_set(
-		err, -EFBIG, NULL, PM_NO_OFFSET, "would have more than %zu bytes", PM_LIMIT_TEXT);
+	if (bytes > PM_LIMIT_TEXT)
+		pm_build_fail(w->a,
+			pm_error_set(w->err, -EFBIG, NULL, PM_NO_OFFSET,
+				"would have more than %zu bytes", PM_LIMIT_TEXT));
 }
 
 void pmfs_export_levels(uint32_t levels, struct pm_text *out)
@@ -51,22 +49,14 @@ void pmfs_export_levels(uint32_t levels, struct pm_text *out)
 			out, " (stacks end after %u of %u levels)", PM_LIMIT_STACK_LEVELS, levels);
 }
 
-int pmfs_export_title(
-	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err)
+void pmfs_export_title(const struct pmfs_writing *w, uint32_t thread, struct pm_text *out)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_profile *p = pmfs_model_profile(w->model);
 	struct pm_bytes title;
-	const char *name;
-	int r = pm_profile_title(p, &title, err);
-	if (r < 0)
-		return r;
+	pm_build_check(w->a, pm_profile_title(p, &title, w->err));
 	pm_text_line(out, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)));
-	if (thread == PM_NONE)
-		return 0;
-	r = pmfs_export_thread_name(m, thread, &name, err);
-	if (r < 0)
-		return r;
-	pm_text_str(out, ", ");
-	pm_text_str(out, name);
-	return 0;
+	if (thread != PM_NONE) {
+		pm_text_str(out, ", ");
+		pm_text_str(out, pmfs_export_thread_name(w, thread));
+	}
 }

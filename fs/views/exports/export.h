@@ -30,9 +30,8 @@ uint32_t pmfs_export_main_column(const struct pmfs_columns *c);
 /* The unit of an export: nanoseconds, bytes, or `other`. */
 const char *pmfs_export_unit(const struct pmfs_column *c, const char *other);
 
-/* A title on one line: the run's title or source, and the thread, if any. */
-int pmfs_export_title(
-	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err);
+/* Appends a title on one line: the run's title or source, and the thread, if any. */
+void pmfs_export_title(const struct pmfs_writing *w, uint32_t thread, struct pm_text *out);
 
 /* Appends a note if stacks have more levels than are written (pmfs_stacks_cut). */
 void pmfs_export_levels(uint32_t levels, struct pm_text *out);
@@ -41,11 +40,10 @@ void pmfs_export_levels(uint32_t levels, struct pm_text *out);
  * Fails if a document of this many bytes would be too long: deep trees have gigabytes of paths, and
  * exports that write all paths can compute the length in advance.
  */
-int pmfs_export_check_length(uint64_t bytes, struct pm_error *err);
+void pmfs_export_check_length(const struct pmfs_writing *w, uint64_t bytes);
 
 /* rank=0/thread=1: a thread's directory below threads/. The model's. */
-int pmfs_export_thread_name(
-	struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);
+const char *pmfs_export_thread_name(const struct pmfs_writing *w, uint32_t thread);
 
 /*
  * ---- export_folded.c, export_pprof.c ----
@@ -56,8 +54,8 @@ int pmfs_export_thread_name(
  */
 
 /* Folded stacks: `path cost`, or `path before cost`. */
-int pmfs_folded_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
-	struct pm_text *out, struct pm_error *err);
+void pmfs_folded_write(const struct pmfs_writing *w, const struct pmfs_stacks *before,
+	const struct pmfs_stacks *stacks);
 
 struct pmfs_pprof_about {
 	struct pm_bytes comment;
@@ -67,8 +65,8 @@ struct pmfs_pprof_about {
 };
 
 /* profile.proto of pprof, gzipped: costs, or differences, which may be negative. */
-int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
-	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err);
+void pmfs_pprof_write(const struct pmfs_writing *w, const struct pmfs_stacks *before,
+	const struct pmfs_stacks *stacks, const struct pmfs_pprof_about *about);
 
 /*
  * ---- callgraph.c ----
@@ -105,18 +103,13 @@ struct pmfs_graph {
 	uint64_t total; /* sum of all exclusive costs */
 	const struct pmfs_column *column;
 	struct pm_strtab texts;
-	struct pm_arena arena; /* of everything */
 };
 
 /*
- * The graph of a metric (any column of it) for the whole run (thread PM_NONE) or one thread. The
- * caller frees `ret`; a failure leaves nothing allocated. O(n log n) in contexts.
+ * The graph of a metric (any column of it) for the whole run (thread PM_NONE) or one thread.
+ * O(n log n) in contexts.
  */
-int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
-	struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_graph_done(struct pmfs_graph *g);
+struct pmfs_graph *pmfs_graph_make(const struct pmfs_writing *w, uint32_t column, uint32_t thread);
 
 static inline struct pm_bytes pmfs_graph_text(const struct pmfs_graph *g, uint32_t text)
 {
@@ -140,19 +133,13 @@ struct pmfs_slices {
 	struct pmfs_slice *slices; /* by thread; by start, outer slices first */
 	uint32_t max_depth;        /* frames deeper than that are left out; PM_NONE: none are */
 	uint64_t n_left_out;       /* number of other slices left out */
-	struct pm_arena arena;     /* has the slices */
 };
 
 /*
  * The slices of a thread, or of all threads (PM_NONE): at most PM_LIMIT_TRACE_SLICES, those of the
- * topmost frames if there are more. The caller frees `ret`; a failure leaves nothing allocated.
- * Reads the traces twice.
+ * topmost frames if there are more. Reads the traces twice.
  */
-int pmfs_slices_make(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_slices *ret, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_slices_done(struct pmfs_slices *s);
+struct pmfs_slices *pmfs_slices_make(const struct pmfs_writing *w, uint32_t thread);
 
 enum { PMFS_MAX_LANES = 64 /* of a thread; calls for which there is none are left out */ };
 

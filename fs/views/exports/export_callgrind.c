@@ -6,8 +6,6 @@
  * positions are lines alone, costs are unsigned integers, and a name's `(id)` is defined where it
  * is used first and never again.
  */
-#include <stdlib.h>
-
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
 
@@ -72,49 +70,30 @@ static void write_costs(struct writing *w)
 	}
 }
 
-static int write_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_column *column,
-	uint32_t thread, struct pm_error *err)
+static void write_file(const struct pmfs_writing *to)
 {
-	pm_text_printf(out,
+	uint32_t thread = pmfs_export_thread(to->doc);
+	const struct pmfs_graph *g = pmfs_graph_make(to, pmfs_export_column(to->doc), thread);
+	const struct pmfs_column *column = g->column;
+	struct writing w = {.graph = g, .out = to->out};
+	for (unsigned i = 0; i < N_SPACES; i++)
+		w.defined[i] = pm_arena_array(to->a, g->texts.n, sizeof(*w.defined[i]));
+	pm_text_printf(w.out,
 		"# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevent: %s : ",
 		PMFS_EXPORTER, column->export);
-	pm_text_line(out, (column->flat ? column->flat : column->tree)->name);
-	pm_text_printf(out, " in %s\ncmd: ", pmfs_export_unit(column, "whole units"));
-	int r = pmfs_export_title(m, thread, out, err);
-	pm_text_printf(out, "\nevents: %s\n", column->export);
-	return r;
-}
-
-static int write_body(struct pm_text *out, const struct pmfs_graph *g, struct pm_error *err)
-{
-	struct writing w = {.graph = g, .out = out};
-	bool *defined = calloc(N_SPACES, g->texts.n * sizeof(*defined));
-	if (!defined)
-		return pmfs_no_memory(err);
-	for (unsigned i = 0; i < N_SPACES; i++)
-		w.defined[i] = defined + (size_t)i * g->texts.n;
-	pm_text_str(out, "summary: ");
-	pm_text_u64(out, g->total);
-	pm_text_char(out, '\n');
+	pm_text_line(w.out, (column->flat ? column->flat : column->tree)->name);
+	pm_text_printf(w.out, " in %s\ncmd: ", pmfs_export_unit(column, "whole units"));
+	pmfs_export_title(to, thread, w.out);
+	pm_text_printf(w.out, "\nevents: %s\nsummary: ", column->export);
+	pm_text_u64(w.out, g->total);
+	pm_text_char(w.out, '\n');
 	write_costs(&w);
-	pm_text_str(out, "\ntotals: ");
-	pm_text_u64(out, g->total);
-	pm_text_char(out, '\n');
-	free(defined);
-	return 0;
+	pm_text_str(w.out, "\ntotals: ");
+	pm_text_u64(w.out, g->total);
+	pm_text_char(w.out, '\n');
 }
 
 int pmfs_callgrind_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = pmfs_export_thread(doc);
-	struct pmfs_graph graph;
-	int r = pmfs_graph_make(m, pmfs_export_column(doc), thread, &graph, err);
-	if (r < 0)
-		return r;
-	r = write_head(out, m, graph.column, thread, err);
-	if (r == 0)
-		r = write_body(out, &graph, err);
-	pmfs_graph_done(&graph);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_file, out, err);
 }

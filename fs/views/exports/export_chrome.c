@@ -4,13 +4,12 @@
  */
 #include "fs/views/exports/export.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/json.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
@@ -21,6 +20,7 @@
 struct chrome {
 	struct pm_text *out;
 	uint64_t n_events;
+	struct pm_text args; /* of the event that is written */
 };
 
 struct chrome_slice {
@@ -34,8 +34,8 @@ struct chrome_slice {
 	uint64_t id;
 };
 
-/* Maximum number of counters and instants; if there are more, every `*ret_step`-th is written. */
-enum { PMFS_MOST_SERIES_EVENTS = 100000 };
+/* Maximum number of counters and instants; if there are more, only some are written. */
+enum { MOST_SERIES_EVENTS = 100000 };
 
 /* The fields of calls, as JSON objects. Zeroed, or filled. */
 struct call_args {
@@ -67,7 +67,6 @@ struct tracks {
 	struct track *tracks;       /* by thread */
 	struct pm_strtab processes; /* their names: `rank 3`; empty where threads have no more */
 	struct pmfs_process *process_of; /* by index in processes */
-	struct pm_arena arena;           /* of the names */
 	bool ranks;                      /* pids are ranks; otherwise indexes */
 };
 
@@ -179,24 +178,6 @@ static void chrome_slice(struct chrome *c, const struct chrome_slice *slice)
 	end_event(c, slice->name, slice->args);
 }
 
-/* A counter event, and an instant event; `args` as above. */
-static void chrome_counter(struct chrome *c, uint64_t pid, uint64_t time_ns, struct pm_bytes name,
-	struct pm_bytes args)
-{
-	start_event(c, 'C', pid, 0);
-	add_us(c, ",\"ts\":", time_ns);
-	end_event(c, name, args);
-}
-
-static void chrome_instant(struct chrome *c, uint64_t pid, uint64_t time_ns, struct pm_bytes name,
-	struct pm_bytes args)
-{
-	start_event(c, 'i', pid, 0);
-	add_us(c, ",\"ts\":", time_ns);
-	pm_text_str(c->out, ",\"s\":\"p\"");
-	end_event(c, name, args);
-}
-
 /*
  * Numbers for processes and threads. Ranks and thread numbers are used unchanged, because
  * people look for them; others get the next free number.
@@ -236,26 +217,22 @@ static void add_levels(struct pm_text *out, const struct pm_threads *threads,
 	}
 }
 
-static int find_process(struct tracks *t, uint32_t i, struct pm_text *scratch)
+static void find_process(struct tracks *t, uint32_t i, struct pm_text *scratch)
 {
 	const struct pm_thread *thread = &t->threads->threads[i];
 	uint32_t levels = process_levels(t->threads, thread);
 	pm_text_clear(scratch);
 	add_levels(scratch, t->threads, thread, 0, levels);
-	uint32_t process =
-		scratch->failed ? PM_NONE : pm_strtab_add(&t->processes, pm_text_view(scratch));
-	if (process == PM_NONE)
-		return -ENOMEM;
+	uint32_t process = pm_strtab_add(&t->processes, pm_text_view(scratch));
 	t->process_of[process].value = levels ? thread->identity[levels - 1].value : 0;
 	t->tracks[i] = (struct track){.process = process, .n_lanes = 1};
-	return 0;
 }
 
 /*
  * A thread identified by a single number has it as tid, unless another thread of its process has
  * the same.
  */
-static int take_own_tid(struct tracks *t, struct pm_map *taken, uint32_t i)
+static void take_own_tid(struct tracks *t, struct pm_map *taken, uint32_t i)
 {
 	const struct pm_thread *thread = &t->threads->threads[i];
 	struct track *track = &t->tracks[i];
@@ -264,29 +241,24 @@ static int take_own_tid(struct tracks *t, struct pm_map *taken, uint32_t i)
 	bool is_new;
 	track->tid = NO_TID;
 	if (levels + 1 != thread->n_identity || thread->identity[levels].value >= MAX_TID)
-		return 0;
+		return;
 	uint32_t tid = (uint32_t)thread->identity[levels].value;
-	if (!pm_map_put(taken, (uint64_t)track->process << 32 | tid, i, &is_new))
-		return -ENOMEM;
+	pm_map_put(taken, (uint64_t)track->process << 32 | tid, i, &is_new);
 	if (is_new)
 		track->tid = tid;
 	if (tid >= process->next_tid)
 		process->next_tid = tid + 1;
-	return 0;
 }
 
 /* Ranks serve as pids if no two processes have the same. */
-static int choose_pids(struct tracks *t)
+static bool ranks_are_pids(const struct tracks *t, struct pm_map *seen)
 {
-	struct pm_map seen = {.n = 0};
-	bool is_new = true, known = true;
-	t->ranks = true;
-	for (uint32_t i = 0; known && t->ranks && i < t->processes.n; i++) {
-		known = pm_map_put(&seen, t->process_of[i].value, i, &is_new);
-		t->ranks = is_new && t->process_of[i].value <= INT32_MAX;
+	bool is_new = true;
+	for (uint32_t i = 0; is_new && i < t->processes.n; i++) {
+		pm_map_put(seen, t->process_of[i].value, i, &is_new);
+		is_new &= t->process_of[i].value <= INT32_MAX;
 	}
-	pm_map_done(&seen);
-	return known ? 0 : -ENOMEM;
+	return is_new;
 }
 
 /* The other threads follow, then the lanes after the first one of each. */
@@ -311,54 +283,25 @@ static void place_rest(struct tracks *t, const struct pmfs_slices *slices)
 	}
 }
 
-static int place_all(struct tracks *t, uint32_t thread, const struct pmfs_slices *slices)
+/* Tracks of all threads with a trace (thread PM_NONE), or of one, with lanes for their slices. */
+static struct tracks tracks_make(struct pm_arena *a, const struct pm_threads *threads,
+	uint32_t thread, const struct pmfs_slices *slices)
 {
-	struct pm_map taken = {.n = 0};
-	struct pm_text scratch = {.p = NULL};
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < t->threads->n; i++) {
-		if (!t->threads->threads[i].has_trace || (thread != PM_NONE && thread != i))
+	struct tracks t = {.threads = threads,
+		.tracks = pm_arena_array(a, threads->n, sizeof(*t.tracks)),
+		.process_of = pm_arena_array(a, threads->n, sizeof(*t.process_of)),
+		.processes = pm_strtab_in(a)};
+	struct pm_map taken = {.arena = a}, seen = {.arena = a};
+	struct pm_text scratch = {.arena = a};
+	for (uint32_t i = 0; i < threads->n; i++) {
+		if (!threads->threads[i].has_trace || (thread != PM_NONE && thread != i))
 			continue;
-		r = find_process(t, i, &scratch);
-		if (r == 0)
-			r = take_own_tid(t, &taken, i);
+		find_process(&t, i, &scratch);
+		take_own_tid(&t, &taken, i);
 	}
-	pm_map_done(&taken);
-	pm_text_done(&scratch);
-	if (r == 0)
-		r = choose_pids(t);
-	if (r == 0)
-		place_rest(t, slices);
-	return r;
-}
-
-/*
- * Tracks of all threads with a trace (thread PM_NONE), or of one, with lanes for their slices. The
- * caller frees `ret`, even after a failure.
- */
-static int tracks_make(const struct pm_threads *threads, uint32_t thread,
-	const struct pmfs_slices *slices, struct tracks *ret, struct pm_error *err)
-{
-	size_t n = (size_t)threads->n + 1;
-	*ret = (struct tracks){
-		.threads = threads,
-		.tracks = calloc(n, sizeof(*ret->tracks)),
-		.process_of = calloc(n, sizeof(*ret->process_of)),
-	};
-	ret->processes.arena = &ret->arena;
-	if (!ret->tracks || !ret->process_of || place_all(ret, thread, slices) < 0)
-		return pmfs_no_memory(err);
-	return 0;
-}
-
-/* Accepts a zeroed one. */
-static void tracks_done(struct tracks *t)
-{
-	free(t->tracks);
-	free(t->process_of);
-	pm_strtab_done(&t->processes);
-	pm_arena_done(&t->arena);
-	*t = (struct tracks){.threads = NULL};
+	t.ranks = ranks_are_pids(&t, &seen);
+	place_rest(&t, slices);
+	return t;
 }
 
 static uint64_t tracks_pid(const struct tracks *t, uint32_t process)
@@ -376,13 +319,11 @@ static void tracks_add_name(const struct tracks *t, uint32_t thread, struct pm_t
 	add_levels(out, t->threads, of, levels, of->n_identity);
 }
 
-/* ---- counters, instants, and fields of calls ---- */
-
 /* ---- fields as JSON ---- */
 
 static void write_cell(struct pm_json *j, const struct pm_cell *cell)
 {
-	struct pm_text text = {.p = NULL};
+	struct pm_text text = {.arena = j->out->arena};
 	switch (cell->kind) {
 	case PM_CELL_U64: pm_json_u64(j, cell->u); break;
 	case PM_CELL_I64: pm_json_i64(j, cell->i); break;
@@ -416,63 +357,34 @@ static void write_fields(
 
 /* ---- counters and instants ---- */
 
-struct adding {
-	struct chrome *chrome;
-	uint64_t pid, step, n;
-};
-
-static void add_event(struct adding *a, const struct pm_series *s, const struct pm_cell *cells)
+static void add_event(
+	struct chrome *c, uint64_t pid, const struct pm_series *s, const struct pm_cell *cells)
 {
-	const struct pm_cell *time = &cells[s->time];
-	struct pm_text args = {.p = NULL};
-	if (time->kind != PM_CELL_U64 || a->n++ % a->step != 0)
-		return;
-	write_fields(&args, s, cells);
-	if (s->kind == PM_SERIES_COUNTER)
-		chrome_counter(a->chrome, a->pid, time->u, s->name, pm_text_view(&args));
-	else
-		chrome_instant(a->chrome, a->pid, time->u, s->name, pm_text_view(&args));
-	pm_text_end(&args, a->chrome->out);
-}
-
-static int add_events(struct adding *a, const struct pm_series *s, struct pm_error *err)
-{
-	struct pm_rows rows;
-	struct pm_cell *cells = calloc(s->table.n_columns + 1, sizeof(*cells));
-	if (!cells)
-		return pmfs_no_memory(err);
-	int r = pm_rows_start(&rows, &s->table, 0, err);
-	while (r >= 0 && !a->chrome->out->failed && (r = pm_rows_next(&rows, cells, err)) > 0)
-		add_event(a, s, cells);
-	pm_rows_done(&rows);
-	free(cells);
-	return r < 0 ? r : 0;
-}
-
-static int chrome_series_step(struct pmfs_model *m, uint64_t *ret_step, struct pm_error *err)
-{
-	const struct pm_series *series;
-	uint64_t all = 0;
-	size_t n;
-	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		all += series[i].kind == PM_SERIES_CALLS ? 0 : series[i].n;
-	*ret_step = all / PMFS_MOST_SERIES_EVENTS + 1;
-	return r;
+	bool counts = s->kind == PM_SERIES_COUNTER;
+	pm_text_clear(&c->args);
+	write_fields(&c->args, s, cells);
+	start_event(c, counts ? 'C' : 'i', pid, 0);
+	add_us(c, ",\"ts\":", cells[s->time].u);
+	pm_text_str(c->out, counts ? "" : ",\"s\":\"p\"");
+	end_event(c, s->name, pm_text_view(&c->args));
 }
 
 /* Appends counters and instants, every step-th. */
-static int chrome_add_series(
-	struct pmfs_model *m, struct chrome *c, uint64_t pid, uint64_t step, struct pm_error *err)
+static void add_series(const struct pmfs_writing *to, struct chrome *c, uint64_t pid,
+	const struct pm_series *series, size_t n_series, uint64_t step)
 {
-	const struct pm_series *series;
-	struct adding a = {.chrome = c, .pid = pid, .step = step};
-	size_t n;
-	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (series[i].kind != PM_SERIES_CALLS)
-			r = add_events(&a, &series[i], err);
-	return r;
+	uint64_t n = 0;
+	for (size_t i = 0; i < n_series; i++) {
+		const struct pm_series *s = &series[i];
+		if (s->kind == PM_SERIES_CALLS)
+			continue;
+		struct pm_arena *a = pm_arena_scratch(to->a);
+		struct pmfs_table_reader *r = pmfs_table_read(a, &s->table, 0, to->err);
+		while (!c->out->failed && pmfs_table_next(a, r, to->err))
+			if (r->cells[s->time].kind == PM_CELL_U64 && n++ % step == 0)
+				add_event(c, pid, s, r->cells);
+		pm_arena_done(a);
+	}
 }
 
 /* ---- fields of calls ---- */
@@ -489,65 +401,53 @@ static int by_seq(const void *a, const void *b)
 }
 
 /* Takes the fields of those calls of the series that are slices. */
-static int take_calls(struct call_args *a, const struct pm_series *s, const struct place *places,
-	size_t n, struct pm_error *err)
+static void take_calls(const struct pmfs_writing *to, struct call_args *args,
+	const struct pm_series *s, const struct place *places, size_t n)
 {
-	struct pm_rows rows;
-	struct pm_cell *cells = calloc(s->table.n_columns + 1, sizeof(*cells));
+	struct pm_arena *a = pm_arena_scratch(to->a);
+	struct pmfs_table_reader *r = pmfs_table_read(
+		a, &s->table, s->table.type->dense && n ? places[0].seq : 0, to->err);
 	size_t at = 0;
-	if (!cells)
-		return pmfs_no_memory(err);
-	int r = pm_rows_start(&rows, &s->table, s->table.type->dense && n ? places[0].seq : 0, err);
-	while (r >= 0 && at < n && !a->texts.failed && (r = pm_rows_next(&rows, cells, err)) > 0) {
-		while (at < n && places[at].seq < cells[s->seq].u)
+	while (at < n && pmfs_table_next(a, r, to->err)) {
+		while (at < n && places[at].seq < r->cells[s->seq].u)
 			at++;
-		if (at == n || places[at].seq != cells[s->seq].u)
+		if (at == n || places[at].seq != r->cells[s->seq].u)
 			continue;
-		size_t before = a->texts.len;
-		write_fields(&a->texts, s, cells);
-		a->of[places[at].slice] = (struct call_arg){before, a->texts.len - before};
+		size_t before = args->texts.len;
+		write_fields(&args->texts, s, r->cells);
+		pm_build_check(a, pm_text_status(&args->texts));
+		args->of[places[at].slice] = (struct call_arg){before, args->texts.len - before};
 	}
-	pm_rows_done(&rows);
-	free(cells);
-	return r < 0 ? r : pm_text_status(&a->texts) < 0 ? pmfs_no_memory(err) : 0;
+	pm_arena_done(a);
 }
 
-static int call_args_make(struct pmfs_model *m, const struct pmfs_slices *slices,
-	struct call_args *ret, struct pm_error *err)
+static void find_call_args(const struct pmfs_writing *to, struct call_args *args,
+	const struct pmfs_slices *slices, const struct pm_series *series, size_t n_series)
 {
-	const struct pm_series *series;
-	bool any = false;
-	size_t n;
-	*ret = (struct call_args){.of = NULL};
-	int r = pm_profile_series(pmfs_model_profile(m), &series, &n, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		any |= series[i].kind == PM_SERIES_CALLS;
-	if (r < 0 || !any)
-		return r;
-	struct place *places = malloc((slices->n + 1) * sizeof(*places));
-	ret->of = calloc(slices->n + 1, sizeof(*ret->of));
-	if (!places || !ret->of)
-		r = pmfs_no_memory(err);
-	for (size_t i = 0; r == 0 && i < slices->n; i++)
-		places[i] = (struct place){slices->slices[i].seq, i};
-	if (r == 0 && pm_sort(places, slices->n, sizeof(*places), by_seq) < 0)
-		r = pmfs_no_memory(err);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (series[i].kind == PM_SERIES_CALLS)
-			r = take_calls(ret, &series[i], places, slices->n, err);
-	free(places);
-	return r;
+	struct place *places = NULL;
+	for (size_t i = 0; i < n_series; i++) {
+		if (series[i].kind != PM_SERIES_CALLS)
+			continue;
+		if (!places) {
+			places = pm_arena_array(to->a, slices->n, sizeof(*places));
+			for (size_t k = 0; k < slices->n; k++)
+				places[k] = (struct place){slices->slices[k].seq, k};
+			pm_build_check(to->a, pm_sort(places, slices->n, sizeof(*places), by_seq));
+			args->of = pm_arena_array(to->a, slices->n, sizeof(*args->of));
+		}
+		take_calls(to, args, &series[i], places, slices->n);
+	}
 }
 
 /* ---- trace.json: the traces of all threads, or of one ---- */
 
 struct writing {
-	struct pmfs_model *model;
+	const struct pmfs_writing *to;
+	const struct pm_profile *profile;
 	const struct pm_tree *tree;
-	struct pmfs_slices slices;
+	const struct pmfs_slices *slices;
 	struct tracks tracks;
 	struct call_args args;
-	uint64_t step; /* every so many counters and instants; 0: none */
 	struct chrome chrome;
 	struct pm_text scratch;
 	size_t *open; /* async calls that have not ended, outermost first */
@@ -556,22 +456,20 @@ struct writing {
 
 /* ---- events ---- */
 
-static int write_processes(struct writing *w, struct pm_error *err)
+static void write_processes(struct writing *w)
 {
 	const struct tracks *t = &w->tracks;
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < t->processes.n; i++) {
+	for (uint32_t i = 0; i < t->processes.n; i++) {
 		struct pm_bytes name = t->processes.items[i];
 		uint64_t pid = tracks_pid(t, i);
 		pm_text_clear(&w->scratch);
 		if (name.len == 0) {
-			r = pmfs_export_title(w->model, PM_NONE, &w->scratch, err);
+			pmfs_export_title(w->to, PM_NONE, &w->scratch);
 			name = pm_text_view(&w->scratch);
 		}
 		chrome_name(&w->chrome, "process", pid, 0, name);
 		chrome_place(&w->chrome, "process", pid, 0, pid);
 	}
-	return r;
 }
 
 /* A thread for each of its lanes, all at the place of the first. */
@@ -593,12 +491,11 @@ static void write_thread(struct writing *w, uint32_t thread)
 /* phase: 0, or of a call of no thread 'b' or 'e'. */
 static void write_slice(struct writing *w, size_t i, char phase)
 {
-	const struct pmfs_slice *slice = &w->slices.slices[i];
+	const struct pmfs_slice *slice = &w->slices->slices[i];
 	const struct track *track = &w->tracks.tracks[slice->thread];
-	const struct pm_profile *p = pmfs_model_profile(w->model);
 	const struct pm_frame *frame = &w->tree->frames[slice->frame];
 	/* Modules of recorded calls are the categories of their writer. */
-	bool has_category = p->traces_are_calls && p->has_modules;
+	bool has_category = w->profile->traces_are_calls && w->profile->has_modules;
 	pm_text_clear(&w->scratch);
 	const struct chrome_slice event = {.pid = tracks_pid(&w->tracks, track->process),
 		.tid = track_tid(track, slice->lane),
@@ -616,7 +513,7 @@ static void end_async(struct writing *w, const struct pmfs_slice *next)
 {
 	while (w->n_open > 0) {
 		size_t i = w->open[w->n_open - 1];
-		const struct pmfs_slice *last = &w->slices.slices[i];
+		const struct pmfs_slice *last = &w->slices->slices[i];
 		bool nests = next && next->thread == last->thread && next->lane == last->lane &&
 			last->depth < next->depth && next->end_ns <= last->end_ns;
 		if (nests)
@@ -630,9 +527,9 @@ static void end_async(struct writing *w, const struct pmfs_slice *next)
 static void write_async_lane(struct writing *w, size_t from, size_t to, uint32_t lane)
 {
 	for (size_t i = from; i < to && !w->chrome.out->failed; i++) {
-		if (w->slices.slices[i].lane != lane)
+		if (w->slices->slices[i].lane != lane)
 			continue;
-		end_async(w, &w->slices.slices[i]);
+		end_async(w, &w->slices->slices[i]);
 		write_slice(w, i, 'b');
 		w->open[w->n_open++] = i;
 	}
@@ -641,10 +538,10 @@ static void write_async_lane(struct writing *w, size_t from, size_t to, uint32_t
 
 static void write_slices(struct writing *w)
 {
-	for (size_t i = 0, end; i < w->slices.n && !w->chrome.out->failed; i = end) {
-		uint32_t thread = w->slices.slices[i].thread;
+	for (size_t i = 0, end; i < w->slices->n && !w->chrome.out->failed; i = end) {
+		uint32_t thread = w->slices->slices[i].thread;
 		bool async = pm_time_of(w->tracks.threads, thread) == PM_TIME_ASYNC;
-		for (end = i; end < w->slices.n && w->slices.slices[end].thread == thread; end++)
+		for (end = i; end < w->slices->n && w->slices->slices[end].thread == thread; end++)
 			if (!async)
 				write_slice(w, end, 0);
 		for (uint32_t lane = 0; async && lane < w->tracks.tracks[thread].n_lanes; lane++)
@@ -652,43 +549,16 @@ static void write_slices(struct writing *w)
 	}
 }
 
-static int write_events(struct writing *w, struct pm_error *err)
-{
-	int r = write_processes(w, err);
-	for (uint32_t i = 0; i < w->tracks.threads->n; i++)
-		write_thread(w, i);
-	write_slices(w);
-	if (r == 0 && w->step > 0)
-		r = chrome_add_series(w->model, &w->chrome,
-			w->tracks.processes.n ? tracks_pid(&w->tracks, 0) : 0, w->step, err);
-	return r;
-}
-
 /* ---- the file ---- */
 
-static void write_cuts(struct pm_json *j, const struct pmfs_slices *s)
-{
-	if (s->max_depth != PM_NONE) {
-		pm_json_key(j, "max_depth");
-		pm_json_u64(j, s->max_depth);
-	}
-	if (s->n_left_out > 0) {
-		pm_json_key(j, "slices_left_out");
-		pm_json_u64(j, s->n_left_out);
-	}
-}
-
 /* What the file is. Numbers beyond what a double holds are text. */
-static int write_other_data(struct writing *w, uint32_t thread, struct pm_error *err)
+static void write_other_data(struct writing *w, uint32_t thread, uint64_t step)
 {
 	struct pm_json j = {.out = w->chrome.out, .first = true};
 	uint64_t origin;
-	int r = pmfs_time_origin(w->model, &origin, err);
+	pm_build_check(w->to->a, pmfs_time_origin(w->to->model, &origin, w->to->err));
 	pm_text_clear(&w->scratch);
-	if (r == 0)
-		r = pmfs_export_title(w->model, thread, &w->scratch, err);
-	if (r < 0)
-		return r;
+	pmfs_export_title(w->to, thread, &w->scratch);
 	pm_json_open(&j, '{');
 	pm_json_key(&j, "title");
 	pm_json_text(&j, pm_text_view(&w->scratch));
@@ -700,53 +570,60 @@ static int write_other_data(struct writing *w, uint32_t thread, struct pm_error 
 		pm_json_key(&j, "time_origin_ns");
 		pm_json_text(&j, pm_text_view(&w->scratch));
 	}
-	write_cuts(&j, &w->slices);
-	if (w->step > 1) {
+	if (w->slices->max_depth != PM_NONE) {
+		pm_json_key(&j, "max_depth");
+		pm_json_u64(&j, w->slices->max_depth);
+	}
+	if (w->slices->n_left_out > 0) {
+		pm_json_key(&j, "slices_left_out");
+		pm_json_u64(&j, w->slices->n_left_out);
+	}
+	if (step > 1) {
 		pm_json_key(&j, "counters_and_instants_one_of");
-		pm_json_u64(&j, w->step);
+		pm_json_u64(&j, step);
 	}
 	pm_json_close(&j, '}');
-	return 0;
 }
 
-static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
+static void write_file(const struct pmfs_writing *to)
 {
-	chrome_begin(&w->chrome);
-	int r = write_other_data(w, thread, err);
-	if (r < 0)
-		return r;
-	chrome_events(&w->chrome);
-	r = write_events(w, err);
-	chrome_end(&w->chrome);
-	return r;
+	struct pmfs_model *m = to->model;
+	struct writing w = {.to = to,
+		.profile = pmfs_model_profile(m),
+		.chrome = {.out = to->out, .args.arena = to->a},
+		.args.texts.arena = to->a,
+		.scratch.arena = to->a};
+	uint32_t thread = pmfs_export_thread(to->doc);
+	const struct pm_threads *threads;
+	const struct pm_series *series;
+	uint64_t n_events = 0;
+	size_t n_series;
+	pm_build_check(to->a, pmfs_model_tree(m, &w.tree, to->err));
+	pm_build_check(to->a, pmfs_model_threads(m, &threads, to->err));
+	w.slices = pmfs_slices_make(to, thread);
+	w.tracks = tracks_make(to->a, threads, thread, w.slices);
+	pm_build_check(to->a, pm_profile_series(w.profile, &series, &n_series, to->err));
+	find_call_args(to, &w.args, w.slices, series, n_series);
+	w.open = pm_arena_array(to->a, w.slices->n, sizeof(*w.open));
+	for (size_t i = 0; i < n_series; i++)
+		n_events += series[i].kind == PM_SERIES_CALLS ? 0 : series[i].n;
+	uint64_t step = thread == PM_NONE ? n_events / MOST_SERIES_EVENTS + 1 : 0;
+	chrome_begin(&w.chrome);
+	write_other_data(&w, thread, step);
+	chrome_events(&w.chrome);
+	write_processes(&w);
+	for (uint32_t i = 0; i < threads->n; i++)
+		write_thread(&w, i);
+	write_slices(&w);
+	if (step > 0)
+		add_series(to, &w.chrome, w.tracks.processes.n ? tracks_pid(&w.tracks, 0) : 0,
+			series, n_series, step);
+	chrome_end(&w.chrome);
 }
 
 int pmfs_chrome_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct writing w = {.model = pmfs_model_of(doc->text.self), .chrome = {.out = out}};
-	uint32_t thread = pmfs_export_thread(doc);
-	const struct pm_threads *threads;
-	int r = pmfs_model_tree(w.model, &w.tree, err);
-	if (r < 0 || (r = pmfs_model_threads(w.model, &threads, err)) < 0 ||
-		(r = pmfs_slices_make(w.model, thread, &w.slices, err)) < 0)
-		return r;
-	r = tracks_make(threads, thread, &w.slices, &w.tracks, err);
-	if (r == 0)
-		r = call_args_make(w.model, &w.slices, &w.args, err);
-	w.open = malloc((w.slices.n + 1) * sizeof(*w.open));
-	if (r == 0 && !w.open)
-		r = pmfs_no_memory(err);
-	if (r == 0 && thread == PM_NONE)
-		r = chrome_series_step(w.model, &w.step, err);
-	if (r == 0)
-		r = write_file(&w, thread, err);
-	pmfs_slices_done(&w.slices);
-	tracks_done(&w.tracks);
-	pm_text_done(&w.args.texts);
-	free(w.args.of);
-	free(w.open);
-	pm_text_end(&w.scratch, out);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_file, out, err);
 }
 
 /*
@@ -796,17 +673,15 @@ static void write_call(struct writing_calls *w, uint32_t context, const struct p
 	chrome_slice(&w->chrome, &slice);
 }
 
-static int write_calls(struct writing_calls *w, struct pm_error *err)
+static void write_calls(struct writing_calls *w, const struct pmfs_writing *to)
 {
 	struct pm_sample batch[256];
 	uint64_t at = 0;
-	int64_t n = 0;
-	while (w->n < PM_LIMIT_TRACE_SLICES) {
-		n = w->profile->ops->samples(w->profile, 0, at, batch, 256, err);
-		if (n <= 0)
-			break;
-		if (pm_work_cancelled())
-			return pmfs_no_memory(err);
+	int64_t n = 1;
+	while (n > 0 && w->n < PM_LIMIT_TRACE_SLICES) {
+		n = w->profile->ops->samples(w->profile, 0, at, batch, 256, to->err);
+		pm_build_check(to->a, (int)n);
+		pm_build_proceed(to->a);
 		for (int64_t i = 0; i < n && w->n < PM_LIMIT_TRACE_SLICES; i++) {
 			uint32_t context = pm_tree_find(w->tree, batch[i].context);
 			if (context == PM_NONE)
@@ -816,45 +691,35 @@ static int write_calls(struct writing_calls *w, struct pm_error *err)
 		}
 		at += (uint64_t)n;
 	}
-	return n < 0 ? (int)n : 0;
 }
 
-static void write_about(struct writing_calls *w, struct pm_bytes title)
+static void write_call_file(const struct pmfs_writing *to)
 {
-	struct pm_json j = {.out = w->chrome.out, .first = true};
+	struct pmfs_model *m = to->model;
+	struct writing_calls w = {
+		.profile = pmfs_model_profile(m), .chrome.out = to->out, .scratch.arena = to->a};
+	struct pm_json j = {.out = to->out, .first = true};
+	struct pm_bytes title;
+	pm_build_check(to->a, pm_profile_title(w.profile, &title, to->err));
+	pm_build_check(to->a, pmfs_model_tree(m, &w.tree, to->err));
+	w.end = pm_arena_array(to->a, w.tree->n_contexts, sizeof(*w.end));
+	w.busy_until = pm_arena_array(to->a, w.tree->n_contexts, sizeof(*w.busy_until));
+	chrome_begin(&w.chrome);
 	pm_json_open(&j, '{');
 	pm_json_key(&j, "title");
 	pm_json_text(&j, title);
-	if (w->tree->n_contexts > PM_LIMIT_TRACE_SLICES) {
+	if (w.tree->n_contexts > PM_LIMIT_TRACE_SLICES) {
 		pm_json_key(&j, "slices_left_out");
-		pm_json_u64(&j, w->tree->n_contexts - PM_LIMIT_TRACE_SLICES);
+		pm_json_u64(&j, w.tree->n_contexts - PM_LIMIT_TRACE_SLICES);
 	}
 	pm_json_close(&j, '}');
+	chrome_events(&w.chrome);
+	chrome_name(&w.chrome, "process", 1, 0, title);
+	write_calls(&w, to);
+	chrome_end(&w.chrome);
 }
 
 int pmfs_calls_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	struct writing_calls w = {.profile = pmfs_model_profile(m), .chrome = {.out = out}};
-	struct pm_bytes title;
-	int r = pm_profile_title(w.profile, &title, err);
-	if (r == 0)
-		r = pmfs_model_tree(m, &w.tree, err);
-	if (r < 0)
-		return r;
-	w.end = calloc((size_t)w.tree->n_contexts + 1, sizeof(*w.end));
-	w.busy_until = calloc((size_t)w.tree->n_contexts + 1, sizeof(*w.busy_until));
-	r = w.end && w.busy_until ? 0 : pmfs_no_memory(err);
-	if (r == 0) {
-		chrome_begin(&w.chrome);
-		write_about(&w, title);
-		chrome_events(&w.chrome);
-		chrome_name(&w.chrome, "process", 1, 0, title);
-		r = write_calls(&w, err);
-		chrome_end(&w.chrome);
-	}
-	free(w.end);
-	free(w.busy_until);
-	pm_text_end(&w.scratch, out);
-	return r;
+	return pmfs_write(doc, write_call_file, out, err);
 }

@@ -3,8 +3,6 @@
  * with at least 1 % of the total, at most PM_LIMIT_DOT_NODES functions; the label says what is not
  * shown. The higher the exclusive cost of a function, the redder and larger its box.
  */
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "formats/common/utf8.h"
 #include "fs/views/exports/export.h"
@@ -39,17 +37,19 @@ static int most_first(const void *a, const void *b, void *functions)
 	return (x > y) - (x < y);
 }
 
-static int choose(struct drawing *d)
+static void choose(struct drawing *d, struct pm_arena *a)
 {
 	const struct pmfs_graph *g = d->graph;
+	d->order = pm_arena_array(a, g->n_functions, sizeof(*d->order));
+	d->shown = pm_arena_array(a, g->n_functions, sizeof(*d->shown));
 	for (uint32_t i = 0; i < g->n_functions; i++)
 		d->order[i] = i;
-	if (pm_sort_with(d->order, g->n_functions, sizeof(*d->order), most_first, g->functions) < 0)
-		return -ENOMEM;
+	pm_build_check(a,
+		pm_sort_with(
+			d->order, g->n_functions, sizeof(*d->order), most_first, g->functions));
 	while (d->n_shown < g->n_functions && d->n_shown < PM_LIMIT_DOT_NODES &&
 		counts(d, g->functions[d->order[d->n_shown]].total))
 		d->shown[d->order[d->n_shown++]] = true;
-	return 0;
 }
 
 /* As the inside of a quoted label, cut where a box would get too wide to look at. */
@@ -110,55 +110,32 @@ static void write_edges(struct drawing *d)
 	}
 }
 
-static int write_graph(
-	struct drawing *d, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
+static void write_graph(const struct pmfs_writing *w)
 {
-	struct pm_text title = {.p = NULL};
-	int r = pmfs_export_title(m, thread, &title, err);
-	pm_text_str(d->out, "digraph callgraph {\n  label=\"");
-	write_name(d->out, pm_text_view(&title));
-	pm_text_printf(d->out,
+	uint32_t thread = pmfs_export_thread(w->doc);
+	struct drawing d = {.out = w->out};
+	struct pm_text title = {.arena = w->a};
+	const struct pmfs_columns *columns;
+	pm_build_check(w->a, pmfs_model_columns(w->model, &columns, w->err));
+	d.graph = pmfs_graph_make(w, pmfs_export_main_column(columns), thread);
+	choose(&d, w->a);
+	pmfs_export_title(w, thread, &title);
+	pm_text_str(d.out, "digraph callgraph {\n  label=\"");
+	write_name(d.out, pm_text_view(&title));
+	pm_text_printf(d.out,
 		": %s, %u of %u functions; not shown: below 1%%, or beyond the first %u\";\n",
-		d->graph->column->export, d->n_shown, d->graph->n_functions, PM_LIMIT_DOT_NODES);
-	pm_text_str(d->out,
+		d.graph->column->export, d.n_shown, d.graph->n_functions, PM_LIMIT_DOT_NODES);
+	pm_text_str(d.out,
 		"  labelloc=t;\n  fontname=\"sans-serif\";\n"
 		"  node [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\"];\n"
 		"  edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\"];\n");
-	for (uint32_t i = 0; i < d->n_shown; i++)
-		write_node(d, d->order[i]);
-	write_edges(d);
-	pm_text_str(d->out, "}\n");
-	if (r == 0)
-		r = pm_text_status(&title);
-	pm_text_done(&title);
-	return r;
-}
-
-static int draw(struct pmfs_model *m, const struct pmfs_graph *graph, uint32_t thread,
-	struct pm_text *out, struct pm_error *err)
-{
-	struct drawing d = {.graph = graph, .out = out};
-	d.order = malloc(((size_t)graph->n_functions + 1) * sizeof(*d.order));
-	d.shown = calloc((size_t)graph->n_functions + 1, sizeof(*d.shown));
-	int r = d.order && d.shown && choose(&d) == 0 ? write_graph(&d, m, thread, err)
-						      : pmfs_no_memory(err);
-	free(d.order);
-	free(d.shown);
-	return r;
+	for (uint32_t i = 0; i < d.n_shown; i++)
+		write_node(&d, d.order[i]);
+	write_edges(&d);
+	pm_text_str(d.out, "}\n");
 }
 
 int pmfs_dot_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = pmfs_export_thread(doc);
-	const struct pmfs_columns *columns;
-	struct pmfs_graph graph;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r == 0)
-		r = pmfs_graph_make(m, pmfs_export_main_column(columns), thread, &graph, err);
-	if (r < 0)
-		return r;
-	r = draw(m, &graph, thread, out, err);
-	pmfs_graph_done(&graph);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_graph, out, err);
 }

@@ -8,12 +8,9 @@
  * therefore stands twice among its siblings, as itself, `a`, and as the beginning of the paths
  * below it, `a;`.
  */
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/number.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/stacks.h"
@@ -30,8 +27,9 @@ struct level {
 };
 
 struct folding {
+	struct pm_arena *a;
 	const struct pmfs_stacks *stacks;
-	struct pmfs_name_paths paths;
+	struct pmfs_name_paths *paths;
 	const double *before; /* by node of paths: of the run it is compared with; or NULL */
 	struct item *items;   /* two for each child, in the order of paths.children */
 	struct level *levels;
@@ -67,35 +65,30 @@ static int by_path(const void *a, const void *b, void *paths)
 	return order ? order : byte_at(left, x, n) - byte_at(right, y, n);
 }
 
-static int sort_items(struct folding *f, struct pm_error *err)
+static void sort_items(struct folding *f)
 {
-	struct pmfs_name_paths *p = &f->paths;
-	f->items = malloc((2 * (size_t)p->n + 1) * sizeof(*f->items));
-	if (!f->items)
-		return pmfs_no_memory(err);
+	struct pmfs_name_paths *p = f->paths;
+	f->items = pm_arena_array(f->a, 2 * (size_t)p->n, sizeof(*f->items));
 	for (size_t i = 0; i + 1 < p->n; i++) {
 		f->items[2 * i] = (struct item){p->children[i], false};
 		f->items[2 * i + 1] = (struct item){p->children[i], true};
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		size_t start = p->child_start[i], end = p->child_start[i + 1];
-		if (pm_sort_with(f->items + 2 * start, 2 * (end - start), sizeof(*f->items),
-			    by_path, p) < 0)
-			return pmfs_no_memory(err);
+		pm_build_check(f->a,
+			pm_sort_with(f->items + 2 * start, 2 * (end - start), sizeof(*f->items),
+				by_path, p));
 	}
-	return 0;
 }
 
-static int push(struct folding *f, uint32_t node, struct pm_error *err)
+static void push(struct folding *f, uint32_t node)
 {
-	if (pm_list_room(&f->levels, f->n_levels, &f->room_levels, sizeof(*f->levels)) < 0)
-		return pmfs_no_memory(err);
+	pm_list_grow(f->a, &f->levels, f->n_levels, &f->room_levels, sizeof(*f->levels));
 	f->levels[f->n_levels++] = (struct level){
-		.next = 2 * (size_t)f->paths.child_start[node],
-		.end = 2 * (size_t)f->paths.child_start[node + 1],
+		.next = 2 * (size_t)f->paths->child_start[node],
+		.end = 2 * (size_t)f->paths->child_start[node + 1],
 		.prefix = f->path.len,
 	};
-	return 0;
 }
 
 /* What is written of a cost: 0 if it is not positive. */
@@ -117,7 +110,7 @@ static void write_cost(const struct folding *f, double cost, struct pm_text *out
 
 static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
 {
-	double cost = f->paths.self[node], before = f->before ? f->before[node] : 0;
+	double cost = f->paths->self[node], before = f->before ? f->before[node] : 0;
 	if (!(shown(f, cost) > 0) && !(shown(f, before) > 0))
 		return;
 	pm_text_bytes(out, pm_text_view(&f->path));
@@ -128,12 +121,10 @@ static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
 }
 
 /* All lines together, before one is written: parents come before children. */
-static int check_length(const struct folding *f, struct pm_error *err)
+static uint64_t count_bytes(const struct folding *f)
 {
-	const struct pmfs_name_paths *p = &f->paths;
-	uint64_t *prefix = calloc((size_t)p->n + 1, sizeof(*prefix)), all = 0;
-	if (!prefix)
-		return pmfs_no_memory(err);
+	const struct pmfs_name_paths *p = f->paths;
+	uint64_t *prefix = pm_arena_zeroed(f->a, (size_t)p->n + 1, sizeof(*prefix)), all = 0;
 	for (uint32_t i = 1; i < p->n; i++) {
 		uint64_t cost = pmfs_stacks_units(f->stacks, p->self[i]);
 		prefix[i] = prefix[p->parent[i]] + pmfs_name_paths_name(p, i).len + 1;
@@ -144,80 +135,58 @@ static int check_length(const struct folding *f, struct pm_error *err)
 		else if (cost > 0)
 			all = pmfs_stacks_add(all, prefix[i] + pm_u64_length(cost) + 1);
 	}
-	free(prefix);
-	return pmfs_export_check_length(all, err);
+	pm_arena_free(f->a, prefix);
+	return all;
 }
 
-static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *err)
+static void write_lines(struct folding *f, struct pm_text *out)
 {
-	int r = push(f, 0, err);
-	while (r == 0 && f->n_levels > 0 && !out->failed) {
+	push(f, 0);
+	while (f->n_levels > 0 && !out->failed) {
 		struct level *level = &f->levels[f->n_levels - 1];
 		if (level->next == level->end) {
 			f->n_levels--;
 			continue;
 		}
 		/* Lines without cost are not written: the text does not ask for all of them. */
-		if (level->next % 1024 == 0 && pm_work_cancelled())
-			return pmfs_no_memory(err);
+		if (level->next % 1024 == 0)
+			pm_build_proceed(f->a);
 		const struct item *item = &f->items[level->next++];
 		f->path.len = level->prefix;
-		pm_text_bytes(&f->path, pmfs_name_paths_name(&f->paths, item->node));
+		pm_text_bytes(&f->path, pmfs_name_paths_name(f->paths, item->node));
 		if (item->below) {
 			pm_text_char(&f->path, ';');
-			r = push(f, item->node, err);
+			push(f, item->node);
 		} else {
 			write_line(f, item->node, out);
 		}
-		if (f->path.failed)
-			return pmfs_no_memory(err);
+		pm_build_check(f->a, pm_text_status(&f->path));
 	}
-	return r;
 }
 
-/* Of a run, or of two: nodes of both have the same numbers. */
-static int fold(struct folding *f, const struct pmfs_stacks *before, struct pm_text *out,
-	struct pm_error *err)
+void pmfs_folded_write(const struct pmfs_writing *w, const struct pmfs_stacks *before,
+	const struct pmfs_stacks *stacks)
 {
-	struct pmfs_name_paths paths = {.n = 0};
-	int r = pmfs_name_paths_make(f->stacks, clean, &f->paths, err);
-	if (r == 0 && before) {
-		r = pmfs_name_paths_make(before, clean, &paths, err);
-		f->before = paths.self;
-	}
-	if (r == 0)
-		r = check_length(f, err);
-	if (r == 0)
-		r = sort_items(f, err);
-	if (r == 0)
-		r = write_lines(f, out, err);
-	pmfs_name_paths_done(&paths);
-	return r;
+	struct folding f = {.a = w->a,
+		.stacks = stacks,
+		.paths = pmfs_name_paths_make(w->a, stacks, clean),
+		.path.arena = w->a};
+	if (before) /* nodes of both have the same numbers */
+		f.before = pmfs_name_paths_make(w->a, before, clean)->self;
+	pmfs_export_check_length(w, count_bytes(&f));
+	sort_items(&f);
+	write_lines(&f, w->out);
 }
 
-int pmfs_folded_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
-	struct pm_text *out, struct pm_error *err)
+static void write_run(const struct pmfs_writing *w)
 {
-	struct folding f = {.stacks = stacks};
-	int r = fold(&f, before, out, err);
-	pmfs_name_paths_done(&f.paths);
-	free(f.items);
-	free(f.levels);
-	pm_text_done(&f.path);
-	return r < 0 ? r : pm_text_status(out);
+	struct pmfs_stacks *stacks = pmfs_stacks_make(w->a, w->model, pmfs_export_column(w->doc),
+		pmfs_export_thread(w->doc), PM_NONE, w->err);
+	pmfs_stacks_cut(w->a, stacks);
+	pmfs_folded_write(w, NULL, stacks);
 }
 
 int pmfs_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_stacks stacks;
-	uint32_t levels;
-	int r = pmfs_stacks_make(pmfs_model_of(doc->text.self), pmfs_export_column(doc),
-		pmfs_export_thread(doc), PM_NONE, &stacks, err);
-	if (r < 0)
-		return r;
-	r = pmfs_stacks_cut(&stacks, &levels, err);
-	if (r == 0)
-		r = pmfs_folded_write(NULL, &stacks, out, err);
-	pmfs_stacks_done(&stacks);
-	return r;
+	return pmfs_write(doc, write_run, out, err);
 }

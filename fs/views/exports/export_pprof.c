@@ -11,11 +11,10 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/inflate.h"
 #include "formats/common/map.h"
-#include "formats/common/work.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
@@ -58,6 +57,7 @@ struct place {
 };
 
 struct writing {
+	const struct pmfs_writing *to;
 	const struct pmfs_stacks
 		*stacks; /* frames of the contexts, and costs if there is one type */
 	const struct pmfs_stacks *before; /* of the run it is compared with, or NULL */
@@ -65,11 +65,9 @@ struct writing {
 	struct pm_text profile;
 	struct pm_text message, inner, scratch;
 	struct pm_strtab strings;
-	struct pm_arena arena;
 	struct pm_map mappings; /* string → mapping */
 	uint32_t *string_of;    /* text of the tree → string, or PM_NONE: not asked for */
 	bool *used;             /* by frame of the tree */
-	bool failed;            /* out of memory */
 };
 
 /* ---- the wire ---- */
@@ -100,9 +98,7 @@ static uint32_t string_of(struct writing *w, struct pm_bytes text)
 {
 	pm_text_clear(&w->scratch);
 	pm_text_tsv(&w->scratch, text);
-	uint32_t string = pm_strtab_add(&w->strings, pm_text_view(&w->scratch));
-	w->failed |= w->scratch.failed || string == PM_NONE;
-	return string;
+	return pm_strtab_add(&w->strings, pm_text_view(&w->scratch));
 }
 
 /* The same for a text of the tree: a long one that many frames have is read once. */
@@ -117,11 +113,8 @@ static uint32_t string_of_text(struct writing *w, uint32_t text)
 
 static uint32_t place_of(struct writing *w, struct place place)
 {
-	uint32_t number = pm_strtab_add(
-		&w->places, (struct pm_bytes){(const uint8_t *)&place, sizeof(place)});
-	w->failed |= number == PM_NONE;
 	w->used[place.frame] = true;
-	return number;
+	return pm_strtab_add(&w->places, (struct pm_bytes){(const uint8_t *)&place, sizeof(place)});
 }
 
 /* Ids of the locations of a context, the innermost first. */
@@ -129,8 +122,7 @@ static void add_locations(struct writing *w, uint32_t context)
 {
 	const struct pmfs_stacks *s = w->stacks;
 	uint32_t line = 0, inner = PM_NONE;
-	for (uint32_t i = context; i != PM_NONE && !w->failed;
-		i = i == s->first ? PM_NONE : s->tree->parent[i]) {
+	for (uint32_t i = context; i != PM_NONE; i = i == s->first ? PM_NONE : s->tree->parent[i]) {
 		const struct pm_frame *frame = pm_tree_frame(s->tree, i);
 		if (frame->kind == PM_KIND_LINE && line == 0)
 			line = frame->line;
@@ -166,16 +158,6 @@ static void write_sample(struct writing *w, uint32_t context, const int64_t *cos
 	add_bytes(&w->profile, PROFILE_SAMPLE, &w->message);
 }
 
-/* A level is one byte at least. */
-static int check_length(const struct writing *w, struct pm_error *err)
-{
-	uint64_t levels, before = 0;
-	int r = pmfs_stacks_count_levels(w->stacks, &levels, err);
-	if (r == 0 && w->before)
-		r = pmfs_stacks_count_levels(w->before, &before, err);
-	return r < 0 ? r : pmfs_export_check_length(pmfs_stacks_add(levels, before), err);
-}
-
 static int64_t in_units(const struct pmfs_column *column, double cost)
 {
 	double units = round(cost * column->export_scale);
@@ -200,18 +182,6 @@ static double own_of(const struct writing *w, const struct pmfs_stacks *s, uint3
 	return own < 0 && !s->column->decreases ? 0 : own;
 }
 
-static void write_samples(struct writing *w)
-{
-	const struct pmfs_stacks *s = w->stacks;
-	for (uint32_t i = s->first; i < s->end && !w->profile.failed; i++) {
-		int64_t cost = in_units(s->column, own_of(w, s, i));
-		if (w->before)
-			cost -= in_units(s->column, own_of(w, w->before, i));
-		if (cost != 0)
-			write_sample(w, i, &cost, 1);
-	}
-}
-
 /* ---- what samples refer to ---- */
 
 /*
@@ -221,19 +191,18 @@ static void write_samples(struct writing *w)
 static uint32_t mapping_of(struct writing *w, uint32_t module)
 {
 	uint32_t string = string_of_text(w, module);
-	bool is_new = false;
-	uint32_t *mapping = pm_map_put(&w->mappings, string, (uint32_t)w->mappings.n + 1, &is_new);
-	w->failed |= !mapping;
+	bool is_new;
+	uint32_t mapping = *pm_map_put(&w->mappings, string, (uint32_t)w->mappings.n + 1, &is_new);
 	if (!is_new)
-		return mapping ? *mapping : 0;
+		return mapping;
 	pm_text_clear(&w->message);
-	add_number(&w->message, MAPPING_ID, *mapping);
+	add_number(&w->message, MAPPING_ID, mapping);
 	add_number(&w->message, MAPPING_FILENAME, string);
 	add_number(&w->message, MAPPING_HAS_FUNCTIONS, 1);
 	add_number(&w->message, MAPPING_HAS_FILENAMES, 1);
 	add_number(&w->message, MAPPING_HAS_LINE_NUMBERS, 1);
 	add_bytes(&w->profile, PROFILE_MAPPING, &w->message);
-	return *mapping;
+	return mapping;
 }
 
 static void write_location(struct writing *w, uint32_t number)
@@ -242,7 +211,7 @@ static void write_location(struct writing *w, uint32_t number)
 	struct place place;
 	memcpy(&place, w->places.items[number].p, sizeof(place));
 	uint32_t outer = place.frame, mapping = mapping_of(w, tree->frames[outer].module);
-	struct pm_text lines = {.p = NULL};
+	struct pm_text lines = {.arena = w->to->a};
 	for (uint32_t at = number; at != PM_NONE; at = place.inner) {
 		/* The innermost comes first: each is written before those around it. */
 		struct pm_text rest = lines;
@@ -251,17 +220,15 @@ static void write_location(struct writing *w, uint32_t number)
 		add_number(&w->inner, LINE_FUNCTION, (uint64_t)place.frame + 1);
 		if (place.line)
 			add_number(&w->inner, LINE_LINE, place.line);
-		lines = (struct pm_text){.p = NULL};
+		lines = (struct pm_text){.arena = w->to->a};
 		add_bytes(&lines, LOCATION_LINE, &w->inner);
 		pm_text_bytes(&lines, pm_text_view(&rest));
-		lines.failed |= rest.failed;
 		pm_text_done(&rest);
 	}
 	pm_text_clear(&w->message);
 	add_number(&w->message, LOCATION_ID, (uint64_t)number + 1);
 	add_number(&w->message, LOCATION_MAPPING, mapping);
 	pm_text_bytes(&w->message, pm_text_view(&lines));
-	w->failed |= lines.failed;
 	pm_text_done(&lines);
 	add_bytes(&w->profile, PROFILE_LOCATION, &w->message);
 }
@@ -283,25 +250,6 @@ static void write_function(struct writing *w, uint32_t id, const struct pm_frame
 	add_bytes(&w->profile, PROFILE_FUNCTION, &w->message);
 }
 
-static void write_frames(struct writing *w)
-{
-	const struct pm_tree *tree = w->stacks->tree;
-	for (uint32_t i = 0; i < w->places.n && !w->failed; i++)
-		write_location(w, i);
-	for (uint32_t i = 0; i < tree->n_frames; i++)
-		if (w->used[i])
-			write_function(w, i + 1, &tree->frames[i]);
-}
-
-static void write_strings(struct writing *w)
-{
-	for (uint32_t i = 0; i < w->strings.n; i++) {
-		pm_text_clear(&w->message);
-		pm_text_bytes(&w->message, w->strings.items[i]);
-		add_bytes(&w->profile, PROFILE_STRING, &w->message);
-	}
-}
-
 /* ---- the profile ---- */
 
 static uint32_t add_type(struct writing *w, const struct pmfs_column *column, const char *unit)
@@ -314,61 +262,69 @@ static uint32_t add_type(struct writing *w, const struct pmfs_column *column, co
 	return type;
 }
 
-/* What comes behind the samples. */
-static void write_rest(struct writing *w, const struct pmfs_pprof_about *about, uint32_t type)
+/* A file with no samples yet. */
+static struct writing begin(const struct pmfs_writing *to, const struct pmfs_stacks *stacks,
+	const struct pmfs_stacks *before)
 {
-	write_frames(w);
+	const struct pm_tree *tree = stacks->tree;
+	struct writing w = {.to = to,
+		.stacks = stacks,
+		.before = before,
+		.places = pm_strtab_in(to->a),
+		.strings = pm_strtab_in(to->a),
+		.profile.arena = to->a,
+		.message.arena = to->a,
+		.inner.arena = to->a,
+		.scratch.arena = to->a,
+		.mappings.arena = to->a,
+		.used = pm_arena_array(to->a, tree->n_frames, sizeof(*w.used)),
+		.string_of = pm_arena_array(to->a, tree->n_texts, sizeof(*w.string_of))};
+	memset(w.string_of, 0xff, tree->n_texts * sizeof(*w.string_of)); /* PM_NONE */
+	string_of(&w, pm_bytes_of(""));                                  /* has index 0 */
+	/* A level is one byte at least. */
+	uint64_t levels = pmfs_stacks_count_levels(to->a, stacks);
+	if (before)
+		levels = pmfs_stacks_add(levels, pmfs_stacks_count_levels(to->a, before));
+	pmfs_export_check_length(to, levels);
+	return w;
+}
+
+/* What comes behind the samples; `type` is shown first. */
+static void end(struct writing *w, const struct pmfs_pprof_about *about, uint32_t type)
+{
+	const struct pm_tree *tree = w->stacks->tree;
+	for (uint32_t i = 0; i < w->places.n && !w->profile.failed; i++)
+		write_location(w, i);
+	for (uint32_t i = 0; i < tree->n_frames; i++)
+		if (w->used[i])
+			write_function(w, i + 1, &tree->frames[i]);
 	add_number(&w->profile, PROFILE_TIME_NANOS, about->time_ns);
 	if (about->duration_ns)
 		add_number(&w->profile, PROFILE_DURATION_NANOS, about->duration_ns);
 	add_number(&w->profile, PROFILE_COMMENT, string_of(w, about->comment));
 	add_number(&w->profile, PROFILE_DEFAULT_SAMPLE_TYPE, type);
-	write_strings(w);
-}
-
-static int start(struct writing *w, struct pm_error *err)
-{
-	w->strings.arena = w->places.arena = &w->arena;
-	w->used = calloc((size_t)w->stacks->tree->n_frames + 1, sizeof(*w->used));
-	w->string_of = malloc(((size_t)w->stacks->tree->n_texts + 1) * sizeof(*w->string_of));
-	if (!w->used || !w->string_of)
-		return pmfs_no_memory(err);
-	memset(w->string_of, 0xff, w->stacks->tree->n_texts * sizeof(*w->string_of)); /* PM_NONE */
-	string_of(w, pm_bytes_of("")); /* has index 0 */
-	return check_length(w, err);
-}
-
-/* Ends a file that was written, or failed with `r`. */
-static int finish(struct writing *w, int r, struct pm_text *out, struct pm_error *err)
-{
-	if (r == 0 && (w->failed || w->message.failed || w->inner.failed || w->profile.failed))
-		r = pmfs_no_memory(err);
-	if (r == 0)
-		pm_gzip(out, pm_text_view(&w->profile));
-	pm_text_done(&w->profile);
-	pm_text_done(&w->message);
-	pm_text_done(&w->inner);
-	pm_text_done(&w->scratch);
-	pm_strtab_done(&w->strings);
-	pm_strtab_done(&w->places);
-	pm_arena_done(&w->arena);
-	pm_map_done(&w->mappings);
-	free(w->string_of);
-	free(w->used);
-	return r < 0 ? r : pm_text_status(out);
-}
-
-int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
-	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err)
-{
-	struct writing w = {.stacks = stacks, .before = before};
-	int r = start(&w, err);
-	if (r == 0) {
-		uint32_t type = add_type(&w, stacks->column, about->unit);
-		write_samples(&w);
-		write_rest(&w, about, type);
+	for (uint32_t i = 0; i < w->strings.n; i++) {
+		pm_text_clear(&w->message);
+		pm_text_bytes(&w->message, w->strings.items[i]);
+		add_bytes(&w->profile, PROFILE_STRING, &w->message);
 	}
-	return finish(&w, r, out, err);
+	pm_build_check(w->to->a, pm_text_status(&w->profile));
+	pm_gzip(w->to->out, pm_text_view(&w->profile));
+}
+
+void pmfs_pprof_write(const struct pmfs_writing *to, const struct pmfs_stacks *before,
+	const struct pmfs_stacks *stacks, const struct pmfs_pprof_about *about)
+{
+	struct writing w = begin(to, stacks, before);
+	uint32_t type = add_type(&w, stacks->column, about->unit);
+	for (uint32_t i = stacks->first; i < stacks->end && !w.profile.failed; i++) {
+		int64_t cost = in_units(stacks->column, own_of(&w, stacks, i));
+		if (before)
+			cost -= in_units(stacks->column, own_of(&w, before, i));
+		if (cost != 0)
+			write_sample(&w, i, &cost, 1);
+	}
+	end(&w, about, type);
 }
 
 /* ---- all quantities ---- */
@@ -385,43 +341,43 @@ struct types {
 	int64_t *costs;
 };
 
-static int find_types(struct pmfs_model *m, const struct pmfs_columns *c,
-	const struct pm_tree *tree, bool overlap, struct types *t, struct pm_error *err)
+static struct types find_types(
+	const struct pmfs_writing *to, const struct pmfs_columns *c, const struct pm_tree *tree)
 {
+	struct pmfs_model *m = to->model;
+	bool overlap = pmfs_model_profile(m)->inclusive_overlaps;
+	struct types t = {.columns = pm_arena_array(to->a, c->n, sizeof(*t.columns))};
 	uint32_t depth = 0;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		depth = tree->depth[i] > depth ? tree->depth[i] : depth;
-	t->columns = calloc((size_t)c->n + 1, sizeof(*t->columns));
-	for (uint32_t i = 0; t->columns && i < c->n_shown; i++) {
+	for (uint32_t i = 0; i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->pair != PM_NONE && (column->role == PM_ROLE_INCLUSIVE) == overlap)
 			continue;
 		/* Increases and decreases may add up to 0. */
-		int has = column->decreases ? 1 : pmfs_has_cost(m, i, err);
-		if (has < 0)
-			return has;
-		t->columns[t->n] = i;
-		t->n += has > 0;
+		int has = column->decreases ? 1 : pmfs_has_cost(m, i, to->err);
+		pm_build_check(to->a, has);
+		t.columns[t.n] = i;
+		t.n += has > 0;
 	}
-	size_t cells = ((size_t)depth + 2) * ((size_t)t->n + 1);
+	size_t cells = ((size_t)depth + 2) * ((size_t)t.n + 1);
 	if (cells > PM_LIMIT_CELLS)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"%u quantities of %u levels are more than %zu numbers", t->n, depth + 1,
-			PM_LIMIT_CELLS);
-	t->cells = pmfs_cells_new(NULL, c->n);
-	t->below = calloc(cells, sizeof(*t->below));
-	t->merged = calloc(cells, sizeof(*t->merged));
-	t->costs = calloc((size_t)t->n + 1, sizeof(*t->costs));
-	return t->columns && t->cells && t->below && t->merged && t->costs ? 0
-									   : pmfs_no_memory(err);
+		pm_build_fail(to->a,
+			pm_error_set(to->err, -EFBIG, NULL, PM_NO_OFFSET,
+				"%u quantities of %u levels are more than %zu numbers", t.n,
+				depth + 1, PM_LIMIT_CELLS));
+	t.cells = pmfs_cells_new(to->a, c->n);
+	t.below = pm_arena_array(to->a, cells, sizeof(*t.below));
+	t.merged = pm_arena_array(to->a, cells, sizeof(*t.merged));
+	t.costs = pm_arena_array(to->a, t.n, sizeof(*t.costs));
+	return t;
 }
 
 /* Of a frame, each in the other: what is deeper is below the last level. */
 enum { PARTS = 64 };
 
 /* Backwards, so that what is below a context is known before it: own cost is the rest. */
-static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_columns *c,
-	struct types *t, struct pm_error *err)
+static void write_all(struct writing *w, const struct pmfs_columns *c, struct types *t)
 {
 	const struct pmfs_stacks *s = w->stacks;
 	const struct pm_tree *tree = s->tree;
@@ -431,9 +387,8 @@ static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_
 		bool merges = s->is_cut && tree->depth[i] - shown > PARTS;
 		pm_number *merged = t->merged + (size_t)(merges ? shown : tree->depth[i]) * t->n;
 		bool costs = false;
-		int r = pmfs_run_cells(m, i, false, t->cells, err);
-		if (r < 0)
-			return r;
+		pm_build_check(
+			w->to->a, pmfs_run_cells(w->to->model, i, false, t->cells, w->to->err));
 		for (uint32_t k = 0; k < t->n; k++) {
 			const struct pmfs_column *column = &c->columns[t->columns[k]];
 			bool sums = column->role == PM_ROLE_INCLUSIVE;
@@ -453,80 +408,65 @@ static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_
 		if (costs)
 			write_sample(w, i, t->costs, t->n);
 	}
-	return pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+	pm_build_proceed(w->to->a);
 }
 
-static void take_times(struct pmfs_model *m, struct pmfs_pprof_about *about)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	uint64_t origin, duration;
-	about->time_ns = p->measured_ns ? p->measured_ns : p->mtime_ns;
-	if (pm_profile_span(p, &origin, &duration, NULL) == 0 && duration != PM_NO_TIME)
-		about->duration_ns = duration;
-}
-
-static int render_all(struct pmfs_model *m, const struct pmfs_stacks *stacks,
-	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err)
+static void write_quantities(const struct pmfs_writing *to, const struct pmfs_stacks *stacks,
+	const struct pmfs_pprof_about *about)
 {
 	const struct pmfs_columns *columns;
-	struct writing w = {.stacks = stacks};
-	struct types t = {.n = 0};
+	struct writing w = begin(to, stacks, NULL);
 	uint32_t first = 0;
-	int r = start(&w, err);
-	if (r == 0)
-		r = pmfs_model_columns(m, &columns, err);
-	if (r == 0)
-		r = find_types(m, columns, stacks->tree, pmfs_model_profile(m)->inclusive_overlaps,
-			&t, err);
-	for (uint32_t k = 0; r == 0 && k < t.n; k++) {
+	pm_build_check(to->a, pmfs_model_columns(to->model, &columns, to->err));
+	struct types t = find_types(to, columns, stacks->tree);
+	for (uint32_t k = 0; k < t.n; k++) {
 		const struct pmfs_column *column = &columns->columns[t.columns[k]];
 		uint32_t type = add_type(&w, column, pmfs_export_unit(column, "count"));
 		first = k == 0 ? type : first;
 	}
-	if (r == 0)
-		r = write_all(&w, m, columns, &t, err);
-	if (r == 0)
-		write_rest(&w, about, first);
-	free(t.columns);
-	free(t.cells);
-	free(t.below);
-	free(t.merged);
-	free(t.costs);
-	return finish(&w, r, out, err);
+	write_all(&w, columns, &t);
+	end(&w, about, first);
 }
 
-static int render(const struct pm_doc *doc, bool all, struct pm_text *out, struct pm_error *err)
+static void write_file(const struct pmfs_writing *to, bool all)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = all ? PM_NONE : pmfs_export_thread(doc), levels;
-	struct pmfs_stacks stacks;
-	struct pm_text comment = {.p = NULL};
-	int r = pmfs_stacks_make(
-		m, all ? 0 : pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
-	if (r < 0)
-		return r;
-	r = pmfs_stacks_cut(&stacks, &levels, err);
-	if (r == 0)
-		r = pmfs_export_title(m, thread, &comment, err);
-	if (r == 0) {
-		pmfs_export_levels(levels, &comment);
-		struct pmfs_pprof_about about = {.comment = pm_text_view(&comment),
-			.unit = pmfs_export_unit(stacks.column, "count")};
-		take_times(m, &about);
-		r = all ? render_all(m, &stacks, &about, out, err)
-			: pmfs_pprof_write(NULL, &stacks, &about, out, err);
-	}
-	pmfs_stacks_done(&stacks);
-	pm_text_end(&comment, out);
-	return r < 0 ? r : pm_text_status(out);
+	struct pmfs_model *m = to->model;
+	const struct pm_profile *p = pmfs_model_profile(m);
+	uint32_t thread = all ? PM_NONE : pmfs_export_thread(to->doc);
+	uint64_t origin, duration;
+	struct pm_text comment = {.arena = to->a};
+	struct pmfs_stacks *stacks = pmfs_stacks_make(
+		to->a, m, all ? 0 : pmfs_export_column(to->doc), thread, PM_NONE, to->err);
+	uint32_t levels = pmfs_stacks_cut(to->a, stacks);
+	pmfs_export_title(to, thread, &comment);
+	pmfs_export_levels(levels, &comment);
+	struct pmfs_pprof_about about = {.comment = pm_text_view(&comment),
+		.unit = pmfs_export_unit(stacks->column, "count"),
+		.time_ns = p->measured_ns ? p->measured_ns : p->mtime_ns};
+	if (pm_profile_span(p, &origin, &duration, NULL) == 0 && duration != PM_NO_TIME)
+		about.duration_ns = duration;
+	if (all)
+		write_quantities(to, stacks, &about);
+	else
+		pmfs_pprof_write(to, NULL, stacks, &about);
+}
+
+static void write_one(const struct pmfs_writing *to)
+{
+	write_file(to, false);
+}
+
+static void write_each(const struct pmfs_writing *to)
+{
+	write_file(to, true);
 }
 
 int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render(doc, false, out, err);
+	return pmfs_write(doc, write_one, out, err);
 }
 
 int pmfs_pprof_all_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render(doc, true, out, err);
+	return pmfs_write(doc, write_each, out, err);
 }

@@ -6,7 +6,7 @@
  */
 #include "fs/views/exports/export.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/json.h"
 #include "fs/views/model/catalog.h"
@@ -48,10 +48,10 @@ struct open_slice {
 };
 
 struct evented {
-	struct pmfs_model *model;
+	const struct pmfs_writing *to;
 	struct frame_places *places;
 	struct pm_json *j;
-	struct pmfs_slices slices;
+	const struct pmfs_slices *slices;
 	struct open_slice *open; /* that have not ended, outermost first */
 	size_t n_open;
 	uint64_t now; /* time of the previous event */
@@ -76,7 +76,7 @@ static void close_until(struct evented *w, const struct pmfs_slice *next)
 {
 	while (w->n_open > 0) {
 		const struct open_slice *open = &w->open[w->n_open - 1];
-		const struct pmfs_slice *last = &w->slices.slices[open->slice];
+		const struct pmfs_slice *last = &w->slices->slices[open->slice];
 		/* On one lane, what begins before it ends nests in it. */
 		bool nests = next && last->depth < next->depth &&
 			(next->end_ns <= last->end_ns || next->start_ns < last->end_ns);
@@ -93,7 +93,7 @@ static void write_lane(struct evented *w, size_t from, size_t to, uint32_t lane)
 	pm_json_key(w->j, "events");
 	pm_json_open(w->j, '[');
 	for (size_t i = from; i < to && !w->j->out->failed; i++) {
-		const struct pmfs_slice *s = &w->slices.slices[i];
+		const struct pmfs_slice *s = &w->slices->slices[i];
 		if (s->lane != lane)
 			continue;
 		close_until(w, s);
@@ -106,35 +106,27 @@ static void write_lane(struct evented *w, size_t from, size_t to, uint32_t lane)
 	pm_json_close(w->j, ']');
 }
 
-static int name_lane(struct evented *w, uint32_t thread, uint32_t lane, struct pm_error *err)
+static void name_lane(struct evented *w, uint32_t thread, uint32_t lane)
 {
-	struct pm_text name = {.p = NULL};
-	const char *of;
-	int r = pmfs_export_thread_name(w->model, thread, &of, err);
-	if (r == 0)
-		pm_text_printf(&name, "in order of time, %s", of);
+	struct pm_text name = {.arena = w->to->a};
+	pm_text_printf(&name, "in order of time, %s", pmfs_export_thread_name(w->to, thread));
 	if (lane > 0)
 		pm_text_printf(&name, " (%u)", lane + 1);
-	if (w->slices.max_depth != PM_NONE)
-		pm_text_printf(&name, " (the topmost %u levels)", w->slices.max_depth);
-	if (w->slices.n_left_out > 0)
+	if (w->slices->max_depth != PM_NONE)
+		pm_text_printf(&name, " (the topmost %u levels)", w->slices->max_depth);
+	if (w->slices->n_left_out > 0)
 		pm_text_printf(&name, " (without %llu later calls of all threads)",
-			(unsigned long long)w->slices.n_left_out);
+			(unsigned long long)w->slices->n_left_out);
 	pm_json_key(w->j, "name");
 	pm_json_text(w->j, pm_text_view(&name));
-	if (r == 0)
-		r = pm_text_status(&name);
-	pm_text_done(&name);
-	return r;
 }
 
 /* The calls of one thread are slices[from … to). */
-static int write_lanes(struct evented *w, size_t from, size_t to, struct pm_error *err)
+static void write_lanes(struct evented *w, size_t from, size_t to)
 {
-	const struct pmfs_slice *slices = w->slices.slices;
+	const struct pmfs_slice *slices = w->slices->slices;
 	uint64_t begin[MOST_LANES], end[MOST_LANES] = {0};
 	bool used[MOST_LANES] = {false};
-	int r = 0;
 	for (size_t i = from; i < to; i++) {
 		uint32_t lane = slices[i].lane;
 		if (lane >= MOST_LANES)
@@ -145,13 +137,13 @@ static int write_lanes(struct evented *w, size_t from, size_t to, struct pm_erro
 			end[lane] = slices[i].end_ns;
 		used[lane] = true;
 	}
-	for (uint32_t lane = 0; lane < MOST_LANES && r == 0; lane++) {
+	for (uint32_t lane = 0; lane < MOST_LANES; lane++) {
 		if (!used[lane])
 			continue;
 		pm_json_open(w->j, '{');
 		pm_json_key(w->j, "type");
 		pm_json_str(w->j, "evented");
-		r = name_lane(w, slices[from].thread, lane, err);
+		name_lane(w, slices[from].thread, lane);
 		pm_json_key(w->j, "unit");
 		pm_json_str(w->j, "nanoseconds");
 		pm_json_key(w->j, "startValue");
@@ -161,7 +153,6 @@ static int write_lanes(struct evented *w, size_t from, size_t to, struct pm_erro
 		write_lane(w, from, to, lane);
 		pm_json_close(w->j, '}');
 	}
-	return r;
 }
 
 /*
@@ -169,33 +160,28 @@ static int write_lanes(struct evented *w, size_t from, size_t to, struct pm_erro
  * open array; nothing if traces do not consist of calls. Contains as many calls as pmfs_slices_make
  * keeps; names say what is left out.
  */
-static int evented_write(struct pmfs_model *m, uint32_t thread, struct frame_places *places,
-	struct pm_json *j, struct pm_error *err)
+static void write_evented(const struct pmfs_writing *to, uint32_t thread,
+	struct frame_places *places, struct pm_json *j)
 {
-	struct evented w = {.model = m, .places = places, .j = j};
-	if (!pmfs_model_profile(m)->ops->samples)
-		return 0;
-	int r = pmfs_slices_make(m, thread, &w.slices, err);
-	if (r < 0)
-		return r;
-	w.open = malloc((w.slices.n + 1) * sizeof(*w.open));
-	if (!w.open)
-		r = pmfs_no_memory(err);
-	for (size_t from = 0, to; from < w.slices.n && r == 0; from = to) {
-		for (to = from; to < w.slices.n &&
-			w.slices.slices[to].thread == w.slices.slices[from].thread;)
-			to++;
-		r = write_lanes(&w, from, to, err);
+	struct evented w = {.to = to, .places = places, .j = j};
+	if (!pmfs_model_profile(to->model)->ops->samples)
+		return;
+	w.slices = pmfs_slices_make(to, thread);
+	w.open = pm_arena_array(to->a, w.slices->n, sizeof(*w.open));
+	for (size_t from = 0, end; from < w.slices->n; from = end) {
+		for (end = from; end < w.slices->n &&
+			w.slices->slices[end].thread == w.slices->slices[from].thread;)
+			end++;
+		write_lanes(&w, from, end);
 	}
-	free(w.open);
-	pmfs_slices_done(&w.slices);
-	return r;
 }
 
 /* ---- the file ---- */
 
 struct writing {
+	const struct pmfs_writing *to;
 	struct pmfs_model *model;
+	struct pm_arena *scratch; /* of a profile */
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	struct pm_json j;
@@ -203,6 +189,7 @@ struct writing {
 	uint32_t *stack; /* of frames; as many as the tree has levels */
 	uint32_t levels; /* of the deepest stack */
 	bool has_profiles;
+	uint32_t thread; /* whose profiles are written; PM_NONE: the run's */
 };
 
 /* ---- profiles ---- */
@@ -235,44 +222,24 @@ static void write_samples(struct writing *w, const struct pmfs_stacks *s)
 	pm_json_close(&w->j, ']');
 }
 
-static int write_name(
-	struct writing *w, const struct pmfs_column *column, uint32_t thread, struct pm_error *err)
-{
-	struct pm_text name = {.p = NULL};
-	const char *of;
-	int r = 0;
-	pm_text_str(&name, column->export);
-	if (thread != PM_NONE && (r = pmfs_export_thread_name(w->model, thread, &of, err)) == 0) {
-		pm_text_str(&name, ", ");
-		pm_text_str(&name, of);
-	}
-	pm_json_key(&w->j, "name");
-	pm_json_text(&w->j, pm_text_view(&name));
-	if (r == 0)
-		r = pm_text_status(&name);
-	pm_text_done(&name);
-	return r;
-}
-
-static int write_profile(
-	struct writing *w, struct pmfs_stacks *s, uint32_t thread, struct pm_error *err)
+static void write_profile(struct writing *w, struct pmfs_stacks *s)
 {
 	uint64_t total = pmfs_stacks_total(s);
-	uint32_t levels;
-	uint64_t all;
-	int r = pmfs_stacks_cut(s, &levels, err);
-	if (r == 0)
-		r = pmfs_stacks_count_levels(s, &all, err);
-	if (r == 0) /* a level is a number and a comma at least */
-		r = pmfs_export_check_length(w->j.out->len + 2 * all, err);
-	if (r < 0)
-		return r;
+	uint32_t levels = pmfs_stacks_cut(w->scratch, s);
+	struct pm_text name = {.arena = w->scratch};
+	/* A level is a number and a comma at least. */
+	pmfs_export_check_length(
+		w->to, w->j.out->len + 2 * pmfs_stacks_count_levels(w->scratch, s));
 	w->levels = levels > w->levels ? levels : w->levels;
 	w->has_profiles = true;
+	pm_text_str(&name, s->column->export);
+	if (w->thread != PM_NONE)
+		pm_text_printf(&name, ", %s", pmfs_export_thread_name(w->to, w->thread));
 	pm_json_open(&w->j, '{');
 	pm_json_key(&w->j, "type");
 	pm_json_str(&w->j, "sampled");
-	r = write_name(w, s->column, thread, err);
+	pm_json_key(&w->j, "name");
+	pm_json_text(&w->j, pm_text_view(&name));
 	pm_json_key(&w->j, "unit");
 	pm_json_str(&w->j, pmfs_export_unit(s->column, "none"));
 	pm_json_key(&w->j, "startValue");
@@ -281,63 +248,60 @@ static int write_profile(
 	pm_json_u64(&w->j, total);
 	write_samples(w, s);
 	pm_json_close(&w->j, '}');
-	return r;
+}
+
+/* The profile of a metric, unless it has no cost. */
+static void write_metric(struct writing *w, uint32_t column, bool even_empty, struct pm_error *err)
+{
+	struct pmfs_stacks *s =
+		pmfs_stacks_make(w->scratch, w->model, column, w->thread, PM_NONE, err);
+	if (even_empty || pmfs_stacks_total(s) > 0)
+		write_profile(w, s);
+	pm_arena_done(w->scratch);
 }
 
 /* The profiles of the run or of one thread, one for each metric with a cost there. */
-static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *err)
+static void write_profiles(struct writing *w, struct pm_error *err)
 {
-	for (uint32_t i = 0; i < w->columns->n; i++) {
-		struct pmfs_stacks s;
-		if (!pmfs_column_is_first(&w->columns->columns[i]))
-			continue;
-		int r = pmfs_stacks_make(w->model, i, thread, PM_NONE, &s, err);
-		if (r < 0)
-			return r;
-		if (pmfs_stacks_total(&s) > 0)
-			r = write_profile(w, &s, thread, err);
-		pmfs_stacks_done(&s);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (uint32_t i = 0; i < w->columns->n; i++)
+		if (pmfs_column_is_first(&w->columns->columns[i]))
+			write_metric(w, i, false, err);
 }
 
-/* A file without profiles is invalid: if nothing has a cost, there is one profile that says so. */
-static int write_empty(struct writing *w, uint32_t thread, struct pm_error *err)
+/* An attempt: the thread may be one that cannot be read. */
+struct attempt {
+	struct writing *w;
+	struct pm_error error;
+};
+
+static void write_thread(void *context)
 {
-	struct pmfs_stacks s;
-	int r = pmfs_stacks_make(w->model, 0, thread, PM_NONE, &s, err);
-	if (r < 0)
-		return r;
-	r = write_profile(w, &s, thread, err);
-	pmfs_stacks_done(&s);
-	return r;
+	struct attempt *t = context;
+	write_profiles(t->w, &t->error);
 }
 
-/* Those of each readable thread, as many as the limits allow. `*ret_left` are left out. */
-static int write_threads(struct writing *w, uint32_t *ret_left, struct pm_error *err)
+/* Those of each readable thread, as many as the limits allow. Returns how many are left out. */
+static uint32_t write_threads(struct writing *w)
 {
 	const struct pm_threads *threads;
-	int r = pmfs_model_threads(w->model, &threads, err);
-	if (r < 0)
-		return r;
+	struct pm_arena *a = w->to->a;
+	pm_build_check(a, pmfs_model_threads(w->model, &threads, w->to->err));
 	uint32_t n = threads->n < 2 ? 0 : threads->n, written = 0;
 	for (uint32_t i = 0; i < n && written < PM_LIMIT_SPEEDSCOPE_THREADS &&
 		w->j.out->len < PM_LIMIT_SPEEDSCOPE_BYTES;
 		i++) {
-		struct pm_error error = {.offset = PM_NO_OFFSET};
-		r = write_profiles(w, i, &error);
-		if (r == 0) {
-			written++;
-		} else if (!pmfs_is_unreadable(r)) {
-			if (err && !err->code)
-				*err = error;
-			return r;
+		struct attempt t = {w, {.offset = PM_NO_OFFSET}};
+		w->thread = i;
+		int r = pm_build(a, write_thread, &t);
+		pm_arena_done(w->scratch);
+		written += r == 0;
+		if (r < 0 && !pmfs_is_unreadable(r)) {
+			if (w->to->err && !w->to->err->code)
+				*w->to->err = t.error;
+			pm_build_fail(a, r);
 		}
 	}
-	*ret_left = n - written;
-	return 0;
+	return n - written;
 }
 
 /* ---- the file ---- */
@@ -360,86 +324,58 @@ static void write_frame(struct writing *w, const struct pm_frame *frame, struct 
 	pm_json_close(&w->j, '}');
 }
 
-/* What samples refer to, and so what is known when they are all written. */
-static int write_frames(struct writing *w)
+static void write_file(const struct pmfs_writing *to)
 {
-	struct pm_text scratch = {.p = NULL};
-	pm_json_key(&w->j, "shared");
-	pm_json_open(&w->j, '{');
-	pm_json_key(&w->j, "frames");
-	pm_json_open(&w->j, '[');
-	for (uint32_t i = 0; i < w->places.n; i++)
-		write_frame(w, &w->tree->frames[w->places.frames[i]], &scratch);
-	pm_json_close(&w->j, ']');
-	pm_json_close(&w->j, '}');
-	int r = pm_text_status(&scratch);
-	pm_text_done(&scratch);
-	return r;
-}
-
-static int write_title(struct writing *w, uint32_t thread, uint32_t left, struct pm_error *err)
-{
-	struct pm_text title = {.p = NULL};
-	int r = pmfs_export_title(w->model, thread, &title, err);
+	struct writing w = {.to = to,
+		.model = to->model,
+		.scratch = pm_arena_scratch(to->a),
+		.j = {.out = to->out, .first = true},
+		.thread = pmfs_export_thread(to->doc)};
+	uint32_t thread = w.thread, left = 0;
+	struct pm_text scratch = {.arena = to->a}, title = {.arena = to->a};
+	pm_build_check(to->a, pmfs_model_tree(w.model, &w.tree, to->err));
+	pm_build_check(to->a, pmfs_model_columns(w.model, &w.columns, to->err));
+	w.places.place = pm_arena_array(to->a, w.tree->n_frames, sizeof(uint32_t));
+	w.places.frames = pm_arena_array(to->a, w.tree->n_frames, sizeof(uint32_t));
+	w.stack = pm_arena_array(to->a, (size_t)pmfs_tree_height(w.tree) + 1, sizeof(*w.stack));
+	memset(w.places.place, 0xff, w.tree->n_frames * sizeof(uint32_t)); /* PM_NONE */
+	pm_json_open(&w.j, '{');
+	pm_json_key(&w.j, "$schema");
+	pm_json_str(&w.j, "https://www.speedscope.app/file-format-schema.json");
+	pm_json_key(&w.j, "exporter");
+	pm_json_str(&w.j, PMFS_EXPORTER);
+	pm_json_key(&w.j, "activeProfileIndex");
+	pm_json_u64(&w.j, 0);
+	pm_json_key(&w.j, "profiles");
+	pm_json_open(&w.j, '[');
+	write_profiles(&w, to->err);
+	/* A file without profiles is invalid: if nothing has a cost, one says so. */
+	if (!w.has_profiles && w.columns->n > 0)
+		write_metric(&w, 0, true, to->err);
+	if (thread == PM_NONE)
+		left = write_threads(&w);
+	write_evented(to, thread, &w.places, &w.j);
+	pm_json_close(&w.j, ']');
+	/* What samples refer to is known when they are all written. */
+	pm_json_key(&w.j, "shared");
+	pm_json_open(&w.j, '{');
+	pm_json_key(&w.j, "frames");
+	pm_json_open(&w.j, '[');
+	for (uint32_t i = 0; i < w.places.n; i++)
+		write_frame(&w, &w.tree->frames[w.places.frames[i]], &scratch);
+	pm_json_close(&w.j, ']');
+	pm_json_close(&w.j, '}');
+	pmfs_export_title(to, thread, &title);
 	if (left > 0)
 		pm_text_printf(&title, " (without %u threads: see their own export/)", left);
-	pmfs_export_levels(w->levels, &title);
-	pm_json_key(&w->j, "name");
-	pm_json_text(&w->j, pm_text_view(&title));
-	if (r == 0)
-		r = pm_text_status(&title);
-	pm_text_done(&title);
-	return r;
-}
-
-static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
-{
-	uint32_t left = 0;
-	pm_json_open(&w->j, '{');
-	pm_json_key(&w->j, "$schema");
-	pm_json_str(&w->j, "https://www.speedscope.app/file-format-schema.json");
-	pm_json_key(&w->j, "exporter");
-	pm_json_str(&w->j, PMFS_EXPORTER);
-	pm_json_key(&w->j, "activeProfileIndex");
-	pm_json_u64(&w->j, 0);
-	pm_json_key(&w->j, "profiles");
-	pm_json_open(&w->j, '[');
-	int r = write_profiles(w, thread, err);
-	if (r == 0 && !w->has_profiles && w->columns->n > 0)
-		r = write_empty(w, thread, err);
-	if (r == 0 && thread == PM_NONE)
-		r = write_threads(w, &left, err);
-	if (r == 0)
-		r = evented_write(w->model, thread, &w->places, &w->j, err);
-	if (r < 0)
-		return r;
-	pm_json_close(&w->j, ']');
-	r = write_frames(w);
-	if (r == 0)
-		r = write_title(w, thread, left, err);
-	pm_json_close(&w->j, '}');
-	pm_text_char(w->j.out, '\n');
-	return r;
+	pmfs_export_levels(w.levels, &title);
+	pm_json_key(&w.j, "name");
+	pm_json_text(&w.j, pm_text_view(&title));
+	pm_json_close(&w.j, '}');
+	pm_text_char(w.j.out, '\n');
 }
 
 int pmfs_speedscope_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct writing w = {
-		.model = pmfs_model_of(doc->text.self), .j = {.out = out, .first = true}};
-	int r = pmfs_model_tree(w.model, &w.tree, err);
-	if (r < 0 || (r = pmfs_model_columns(w.model, &w.columns, err)) < 0)
-		return r;
-	w.places.place = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
-	w.places.frames = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
-	w.stack = malloc(((size_t)pmfs_tree_height(w.tree) + 1) * sizeof(*w.stack));
-	if (w.places.place && w.places.frames && w.stack) {
-		memset(w.places.place, 0xff, w.tree->n_frames * sizeof(uint32_t)); /* PM_NONE */
-		r = write_file(&w, pmfs_export_thread(doc), err);
-	} else {
-		r = pmfs_no_memory(err);
-	}
-	free(w.places.place);
-	free(w.places.frames);
-	free(w.stack);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_file, out, err);
 }

@@ -58,9 +58,8 @@ static bool try_lane(
 }
 
 /* Orders the slices of a thread, from index `first` on, and assigns lanes. */
-static void slices_nest(struct pmfs_slices *s, size_t first)
+static void slices_nest(struct pm_arena *a, struct pmfs_slices *s, size_t first)
 {
-	struct pm_arena *a = pm_arena_scratch(&s->arena);
 	struct lane lanes[PMFS_MAX_LANES] = {{.n = 0}};
 	size_t kept = first;
 	uint64_t unit = 1000;
@@ -82,7 +81,7 @@ static void slices_nest(struct pmfs_slices *s, size_t first)
 	}
 	s->n_left_out += s->n - kept;
 	s->n = kept;
-	pm_arena_done(a);
+	pm_arena_done(a); /* the lanes */
 }
 
 /*
@@ -104,7 +103,7 @@ struct open {
 #define NO_SLICE SIZE_MAX
 
 struct collecting {
-	struct pm_arena *a, *scratch; /* of the slices; of the rest */
+	struct pm_arena *a, *lanes; /* of the slices; of the lanes of a thread */
 	struct pm_error *err;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
@@ -272,7 +271,7 @@ static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *e
 	}
 	close_down_to(c, 0, c->now);
 	if (calls && !c->counting)
-		slices_nest(c->slices, first);
+		slices_nest(c->lanes, c->slices, first);
 	return r;
 }
 
@@ -329,53 +328,38 @@ static void cut_to_depth(struct collecting *c)
 	}
 }
 
-static void collect(void *context)
+struct pmfs_slices *pmfs_slices_make(const struct pmfs_writing *w, uint32_t thread)
 {
-	struct collecting *c = context;
-	size_t n = (size_t)c->tree->n_contexts + 1;
-	size_t levels = (size_t)pmfs_tree_height(c->tree) + 1;
-	c->scratch = pm_arena_scratch(c->a);
-	c->height = (uint32_t)levels - 1;
-	c->shown = pm_arena_array(c->scratch, n, sizeof(*c->shown));
-	c->depth = pm_arena_array(c->scratch, n, sizeof(*c->depth));
-	c->counts = pm_arena_array(c->scratch, levels, sizeof(*c->counts));
-	c->open = pm_arena_array(c->scratch, levels, sizeof(*c->open));
-	c->path = pm_arena_array(c->scratch, levels, sizeof(*c->path));
-	pmfs_stacks_find_frames(c->tree, 0, c->tree->n_contexts, c->shown);
-	find_depths(c);
-	c->counting = true;
-	read_threads(c);
-	c->counting = false;
-	c->slices->max_depth = choose_depth(c);
-	if (!c->profile->traces_are_calls)
-		cut_to_depth(c);
-	read_threads(c);
-	pm_arena_done(c->scratch);
-}
-
-int pmfs_slices_make(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_slices *ret, struct pm_error *err)
-{
-	struct collecting c = {.a = &ret->arena,
+	struct pmfs_model *m = w->model;
+	struct pm_arena *scratch = pm_arena_scratch(w->a);
+	struct collecting c = {.a = w->a,
+		.lanes = pm_arena_scratch(scratch),
+		.err = w->err,
 		.profile = pmfs_model_profile(m),
-		.slices = ret,
+		.slices = pm_arena_alloc(w->a, sizeof(*c.slices)),
 		.wanted = thread,
-		.err = err};
-	*ret = (struct pmfs_slices){.max_depth = PM_NONE};
-	int r = pmfs_model_tree(m, &c.tree, err);
-	if (r < 0 || (r = pmfs_model_threads(m, &c.threads, err)) < 0 ||
-		(r = pmfs_time_origin(m, &c.origin, err)) < 0)
-		return r;
+		.counting = true};
+	pm_build_check(w->a, pmfs_model_tree(m, &c.tree, w->err));
+	pm_build_check(w->a, pmfs_model_threads(m, &c.threads, w->err));
+	pm_build_check(w->a, pmfs_time_origin(m, &c.origin, w->err));
 	if (c.origin == PM_NO_TIME)
 		c.origin = 0;
-	r = pm_build(&ret->arena, collect, &c);
-	if (r < 0)
-		pmfs_slices_done(ret);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-void pmfs_slices_done(struct pmfs_slices *s)
-{
-	pm_arena_done(&s->arena);
-	*s = (struct pmfs_slices){.n = 0};
+	c.height = pmfs_tree_height(c.tree);
+	size_t n = (size_t)c.tree->n_contexts + 1, levels = (size_t)c.height + 1;
+	c.shown = pm_arena_array(scratch, n, sizeof(*c.shown));
+	c.depth = pm_arena_array(scratch, n, sizeof(*c.depth));
+	c.counts = pm_arena_array(scratch, levels, sizeof(*c.counts));
+	c.open = pm_arena_array(scratch, levels, sizeof(*c.open));
+	c.path = pm_arena_array(scratch, levels, sizeof(*c.path));
+	pmfs_stacks_find_frames(c.tree, 0, c.tree->n_contexts, c.shown);
+	find_depths(&c);
+	c.slices->max_depth = PM_NONE;
+	read_threads(&c);
+	c.counting = false;
+	c.slices->max_depth = choose_depth(&c);
+	if (!c.profile->traces_are_calls)
+		cut_to_depth(&c);
+	read_threads(&c);
+	pm_arena_done(scratch);
+	return c.slices;
 }

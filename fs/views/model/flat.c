@@ -1,6 +1,7 @@
 /* What the flat tables share: sums of cells, their order, and to which row costs go. */
 #include "fs/views/model/flat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -16,28 +17,22 @@ void pmfs_add_cells(const struct pmfs_columns *c, pm_number *to, const pm_number
 			pmfs_add(&to[i], cells[i]);
 }
 
-int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
+uint32_t pmfs_sums_row(struct pmfs_sums *s)
 {
-	size_t n_columns = s->columns->n;
-	size_t n = n_columns ? n_columns : 1;
-	struct pm_arena *a = s->arena;
-	if (s->n >= PM_LIMIT_ITEMS ||
-		pm_list_room_in(a, &s->cells, s->n, &s->room_cells, n * sizeof(*s->cells)) < 0 ||
-		(s->to_be_tidied &&
-			pm_list_room_in(a, &s->taken, s->n, &s->room_taken, n * sizeof(*s->taken)) <
-				0) ||
-		pm_list_room_in(a, &s->until, s->n, &s->room_until, sizeof(*s->until)) < 0) {
-		pm_arena_failed(a);
-		return -ENOMEM;
-	}
+	size_t n_columns = s->columns->n, n = n_columns ? n_columns : 1;
+	if (s->n >= PM_LIMIT_ITEMS)
+		pm_build_fail(s->arena, -ENOMEM);
+	pm_list_grow(s->arena, &s->cells, s->n, &s->room_cells, n * sizeof(*s->cells));
+	if (s->to_be_tidied)
+		pm_list_grow(s->arena, &s->taken, s->n, &s->room_taken, n * sizeof(*s->taken));
+	pm_list_grow(s->arena, &s->until, s->n, &s->room_until, sizeof(*s->until));
 	for (size_t i = 0; i < n_columns; i++) {
 		s->cells[s->n * n_columns + i] = NAN;
 		if (s->taken)
 			s->taken[s->n * n_columns + i] = 0;
 	}
 	s->until[s->n] = 0;
-	*ret = s->n++;
-	return 0;
+	return s->n++;
 }
 
 void pmfs_sums_tidy(struct pmfs_sums *s)
@@ -45,13 +40,6 @@ void pmfs_sums_tidy(struct pmfs_sums *s)
 	for (size_t i = 0; i < (size_t)s->n * s->columns->n; i++)
 		if (pmfs_is_rounding(s->cells[i], s->taken[i], 1e-11))
 			s->cells[i] = 0;
-}
-
-void pmfs_sums_done(struct pmfs_sums *s)
-{
-	pm_arena_free(s->arena, s->cells);
-	pm_arena_free(s->arena, s->taken);
-	pm_arena_free(s->arena, s->until);
 }
 
 uint32_t pmfs_tree_height(const struct pm_tree *tree)
@@ -171,52 +159,36 @@ void pmfs_share_costs(const struct pmfs_columns *c, pm_number *rows, double *tak
 }
 
 /* Where the context's costs go; `rows` are those of the contexts above it, by depth. */
-static int place_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t *rows,
-	uint32_t context, struct pmfs_share *share)
+static struct pmfs_share place_context(
+	const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t *rows, uint32_t context)
 {
 	uint32_t depth = g->tree->depth[context] - g->tree->depth[g->first];
-	*share = (struct pmfs_share){.above = depth > 0 ? rows[depth - 1] : PM_NONE,
+	struct pmfs_share share = {.above = depth > 0 ? rows[depth - 1] : PM_NONE,
 		.nested = depth > 0 && pm_tree_frame(g->tree, context)->nested,
 		.outer = true};
-	if (g->place(g->self, context, share) < 0)
-		return -ENOMEM;
-	rows[depth] = share->row;
-	if (share->row == PM_NONE)
-		return 0;
-	share->outer = share->outer && share->counts && context >= sums->until[share->row];
-	if (share->outer)
-		sums->until[share->row] = g->tree->end[context];
-	return 0;
+	g->place(g->self, context, &share);
+	rows[depth] = share.row;
+	if (share.row == PM_NONE)
+		return share;
+	share.outer = share.outer && share.counts && context >= sums->until[share.row];
+	if (share.outer)
+		sums->until[share.row] = g->tree->end[context];
+	return share;
 }
 
-static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t context,
-	const struct pmfs_share *share, pm_number *cells, struct pm_error *err)
+void pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err)
 {
-	if (share->row == PM_NONE || pmfs_share_is_empty(sums->columns, share))
-		return 0;
-	int r = pmfs_run_cells(g->model, context, true, cells, err);
-	if (r < 0)
-		return r;
-	pmfs_share_costs(sums->columns, sums->cells, sums->taken, share, cells);
-	if (g->added && g->added(g->self, context, cells, share) < 0)
-		return pmfs_no_memory(err);
-	return 0;
-}
-
-int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err)
-{
-	size_t height = pmfs_tree_height(g->tree);
-	uint32_t *rows = pm_arena_realloc(sums->arena, NULL, (height + 1) * sizeof(*rows));
-	pm_number *cells = pmfs_cells_new(sums->arena, sums->columns->n);
-	struct pmfs_share share;
-	int r = rows && cells ? 0 : pmfs_no_memory(err);
-	for (uint32_t i = g->first; r == 0 && i < g->end; i++) {
-		if (place_context(g, sums, rows, i, &share) < 0)
-			r = pmfs_no_memory(err);
-		else
-			r = add_context(g, sums, i, &share, cells, err);
+	struct pm_arena *scratch = pm_arena_scratch(sums->arena);
+	uint32_t *rows = pm_arena_array(scratch, pmfs_tree_height(g->tree), sizeof(*rows));
+	pm_number *cells = pmfs_cells_new(scratch, sums->columns->n);
+	for (uint32_t i = g->first; i < g->end; i++) {
+		struct pmfs_share share = place_context(g, sums, rows, i);
+		if (share.row == PM_NONE || pmfs_share_is_empty(sums->columns, &share))
+			continue;
+		pm_build_check(scratch, pmfs_run_cells(g->model, i, true, cells, err));
+		pmfs_share_costs(sums->columns, sums->cells, sums->taken, &share, cells);
+		if (g->added)
+			g->added(g->self, i, cells, &share);
 	}
-	pm_arena_free(sums->arena, rows);
-	pm_arena_free(sums->arena, cells);
-	return r;
+	pm_arena_done(scratch);
 }

@@ -31,11 +31,11 @@ void pmfs_add_cells(
 	const struct pmfs_columns *c, pm_number *to, const pm_number *cells, bool outer);
 
 /*
- * Rows that are found one by one while contexts are added up. All fields except the first two are
- * zeroed.
+ * Rows that are found one by one while contexts are added up, in a build. All fields except the
+ * first two are zeroed.
  */
 struct pmfs_sums {
-	struct pm_arena *arena; /* of the build that it is made in; NULL: pmfs_sums_done frees it */
+	struct pm_arena *arena; /* of the build that it is made in */
 	const struct pmfs_columns *columns;
 	bool to_be_tidied; /* see pmfs_sums_tidy */
 	uint32_t n;
@@ -45,13 +45,11 @@ struct pmfs_sums {
 	size_t room_cells, room_taken, room_until;
 };
 
-/* Adds a row without values. 0 or -ENOMEM; in a build 0. */
-int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret);
+/* Adds a row without values. */
+uint32_t pmfs_sums_row(struct pmfs_sums *s);
 
 /* Sets cells to 0 in which only rounding errors remain after adding and subtracting. */
 void pmfs_sums_tidy(struct pmfs_sums *s);
-
-void pmfs_sums_done(struct pmfs_sums *s);
 
 /* Levels of the tree: the greatest depth plus one. */
 uint32_t pmfs_tree_height(const struct pm_tree *tree);
@@ -136,16 +134,16 @@ struct pmfs_grouping {
 	/*
 	 * Fills `row` and `counts` of a context's share: the row is created by pmfs_sums_row, or
 	 * PM_NONE if the context has no cost of its own. The other fields are already filled;
-	 * `outer` may be cleared. `above` is PM_NONE for the first context. 0 or -ENOMEM.
+	 * `outer` may be cleared. `above` is PM_NONE for the first context.
 	 */
-	int (*place)(void *self, uint32_t context, struct pmfs_share *share);
-	/* Optional: provides the costs to be added. 0 or -ENOMEM. */
-	int (*added)(void *self, uint32_t context, const pm_number *cells,
+	void (*place)(void *self, uint32_t context, struct pmfs_share *share);
+	/* Optional: provides the costs to be added. */
+	void (*added)(void *self, uint32_t context, const pm_number *cells,
 		const struct pmfs_share *share);
 	void *self;
 };
 
-/* Adds everything to `sums`, which may have rows already. In its build, `place` may fail that. */
-int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err);
+/* Adds everything to `sums`, which may have rows already, in its build. */
+void pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err);
 
 #endif

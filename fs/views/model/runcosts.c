@@ -32,68 +32,50 @@ static const struct pm_metric *ordering_metric(const struct pmfs_columns *c)
 	return column == PM_NONE ? NULL : c->columns[column].tree;
 }
 
-static int weigh(struct pmfs_model *m, const struct pm_tree *tree, uint32_t metric, double *weight,
-	struct pm_error *err)
+/* By context; NAN also where costs cannot be read: the documents that show them report the error.
+ */
+static double *weigh(struct pm_arena *a, const struct pm_profile *p, const struct pm_tree *tree,
+	uint32_t metric, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	double *weight = pm_arena_array(a, tree->n_contexts, sizeof(*weight));
 	const struct pm_metrics *metrics;
-	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0)
-		return r;
-	struct pm_value *values = malloc(((size_t)metrics->n + 1) * sizeof(*values));
-	if (!values)
-		return pmfs_no_memory(err);
+	pm_build_check(a, pm_profile_metrics(p, &metrics, err));
+	struct pm_value *values = pm_arena_array(a, metrics->n, sizeof(*values));
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
-		struct pm_error why = {.code = 0};
-		int64_t n = p->ops->run_costs(p, i, values, metrics->n, &why);
-		weight[i] = NAN; /* also if it cannot be read; the documents that show it report the
-				    error */
+		int64_t n = p->ops->run_costs(p, i, values, metrics->n, NULL);
+		if (pm_is_passing((int)n))
+			pm_build_fail(a, (int)n);
+		weight[i] = NAN;
 		for (int64_t k = 0; k < n; k++)
 			if (values[k].metric == metric)
 				weight[i] = fabsl(pmfs_value_number(&values[k]));
-		if (pm_is_passing(n)) {
-			free(values);
-			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
-		}
 	}
-	free(values);
-	return 0;
+	return weight;
 }
 
-static int put_in_order(struct pmfs_model *m, const struct pmfs_columns *c, struct order_part *part,
-	struct pm_error *err)
+static void order_build(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
+	struct order_part *part = p;
+	const struct pm_profile *profile = pmfs_model_profile(owner);
+	const struct pmfs_columns *c;
+	pm_build_check(a, pm_profile_tree(profile, &part->tree, err));
+	pm_build_check(a, pmfs_model_columns(owner, &c, err));
 	const struct pm_metric *metric = ordering_metric(c);
 	if (!metric || metric->group == part->tree->ordered_by || part->tree->n_contexts < 2)
-		return 0;
-	double *weight = malloc((size_t)part->tree->n_contexts * sizeof(*weight));
-	int r = weight ? weigh(m, part->tree, metric->id, weight, err) : pmfs_no_memory(err);
-	if (r == 0)
-		r = pm_tree_reorder(part->tree, weight, &part->own, &part->from, err);
-	if (r == 0) {
-		part->own->ordered_by = metric->group;
-		part->tree = part->own;
-	}
-	free(weight);
-	return r;
-}
-
-static int order_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct order_part *part = p;
-	const struct pm_profile *profile = pmfs_model_profile(m);
-	const struct pmfs_columns *c;
-	int r = pm_profile_tree(profile, &part->tree, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
-		return r;
-	return put_in_order(m, c, part, err);
+		return;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	const double *weight = weigh(scratch, profile, part->tree, metric->id, err);
+	pm_arena_owns(a, order_done, part);
+	pm_build_check(a, pm_tree_reorder(part->tree, weight, &part->own, &part->from, err));
+	part->own->ordered_by = metric->group;
+	part->tree = part->own;
+	pm_arena_done(scratch);
 }
 
 static int get_order(struct pmfs_model *m, const struct order_part **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct order_part), order_fill, order_done, .what = "the order of contexts"};
+		sizeof(struct order_part), .what = "the order of contexts", .build = order_build};
 	return pmfs_model_part(m, PMFS_PART_ORDER, &type, ret, err);
 }
 

@@ -150,7 +150,7 @@ static unsigned count_characters(struct pm_bytes text)
 /* Returns its length in characters. */
 static unsigned add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
 {
-	struct pm_text clean = {.p = NULL};
+	struct pm_text clean = {.arena = out->arena};
 	pm_text_line(&clean, text);
 	struct pm_bytes line = pm_text_view(&clean);
 	unsigned n = count_characters(line);
@@ -175,10 +175,10 @@ void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
 }
 
 /* Whether the text, cut, looks like another name of the list, each shortened by `bare` or not. */
-static bool looks_alike(
-	const struct pm_bytes *names, uint32_t n, uint32_t i, bool bare, unsigned width)
+static bool looks_alike(struct pm_text *out, const struct pm_bytes *names, uint32_t n, uint32_t i,
+	bool bare, unsigned width)
 {
-	struct pm_text own = {.p = NULL}, other = {.p = NULL};
+	struct pm_text own = {.arena = out->arena}, other = {.arena = out->arena};
 	bool alike = false;
 	add_cut(&own, bare ? pmfs_name_bare(names[i]) : names[i], width);
 	for (uint32_t k = 0; k < n && !alike; k++) {
@@ -188,19 +188,20 @@ static bool looks_alike(
 		add_cut(&other, bare ? pmfs_name_bare(names[k]) : names[k], width);
 		alike = pm_bytes_equal(pm_text_view(&own), pm_text_view(&other));
 	}
-	pm_text_done(&own);
-	pm_text_done(&other);
+	pm_text_end(&own, out);
+	pm_text_end(&other, out);
 	return alike;
 }
 
 /* Where the name ceases to be like the others of the list that look like it; a whole character. */
-static size_t first_difference(const struct pm_bytes *names, uint32_t n, uint32_t i, unsigned width)
+static size_t first_difference(
+	struct pm_text *out, const struct pm_bytes *names, uint32_t n, uint32_t i, unsigned width)
 {
 	size_t most = 0;
 	for (uint32_t k = 0; k < n; k++) {
 		const struct pm_bytes pair[] = {names[i], names[k]};
 		size_t at = 0;
-		if (k == i || !looks_alike(pair, 2, 0, false, width))
+		if (k == i || !looks_alike(out, pair, 2, 0, false, width))
 			continue;
 		while (at < pair[0].len && at < pair[1].len && pair[0].p[at] == pair[1].p[at])
 			at++;
@@ -215,17 +216,17 @@ void pmfs_add_told_apart(
 	struct pm_text *out, const struct pm_bytes *names, uint32_t n, uint32_t i, unsigned width)
 {
 	enum { BEFORE = 4 }; /* characters before the difference */
-	if (count_characters(names[i]) <= width || !looks_alike(names, n, i, true, width)) {
+	if (count_characters(names[i]) <= width || !looks_alike(out, names, n, i, true, width)) {
 		bool fits = count_characters(names[i]) <= width;
 		add_cut(out, fits ? names[i] : pmfs_name_bare(names[i]), width);
 		return;
 	}
-	if (!looks_alike(names, n, i, false, width)) {
+	if (!looks_alike(out, names, n, i, false, width)) {
 		add_cut(out, names[i], width);
 		return;
 	}
 	unsigned head = width / 3, at = 0;
-	size_t difference = first_difference(names, n, i, width);
+	size_t difference = first_difference(out, names, n, i, width);
 	for (size_t p = 0; p < difference; at++)
 		p += step_at(names[i], p);
 	at = at > BEFORE ? at - BEFORE : 0;
@@ -268,7 +269,7 @@ static struct pm_bytes unit_of(const struct pmfs_column *column)
 
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value)
 {
-	struct pm_text text = {.p = NULL};
+	struct pm_text text = {.arena = out->arena};
 	if (!isnan(value))
 		pmfs_print_amount(&text, value * column->export_scale, unit_of(column));
 	pmfs_add_right(out, pm_text_view(&text), PMFS_AMOUNT_WIDTH);

@@ -2,11 +2,11 @@
 #include "fs/views/model/tables.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "formats/common/arena.h"
 #include "formats/common/list.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/views.h"
 
 /* ---- header rows with metric columns: made when first asked for, and kept ---- */
 
@@ -19,26 +19,24 @@ struct header {
 
 struct headers {
 	pthread_mutex_t lock; /* of what follows */
-	struct pm_arena arena;
+	struct pm_arena *arena;
 	struct header *items;
 	size_t n, room;
 };
 
-static int headers_fill(void *owner, void *part, struct pm_error *err)
+static void end_lock(void *lock)
+{
+	pthread_mutex_destroy(lock);
+}
+
+static void headers_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct headers *h = part;
 	(void)owner;
 	(void)err;
+	h->arena = a;
+	pm_arena_owns(a, end_lock, &h->lock);
 	pthread_mutex_init(&h->lock, NULL);
-	return 0;
-}
-
-static void headers_done(void *part)
-{
-	struct headers *h = part;
-	pthread_mutex_destroy(&h->lock);
-	pm_arena_done(&h->arena);
-	free(h->items);
 }
 
 static uint32_t count_names(const char *const *names)
@@ -58,51 +56,47 @@ static uint32_t copy_names(const char **to, uint32_t at, const char *const *name
 
 const char *const pmfs_suffixes_with_self[] = {"", NULL};
 
-static int make_header(struct headers *m, const struct pmfs_columns *c, struct header *h)
+/* What is looked for, or made: under the lock, in an attempt of its own. */
+struct wanted {
+	struct headers *all;
+	const struct pmfs_columns *columns;
+	struct header header;
+};
+
+static void make_header(struct pm_arena *a, const struct pmfs_columns *c, struct header *h)
 {
 	uint32_t n_suffixes = count_names(h->suffixes), at;
 	size_t most = (size_t)count_names(h->before) + count_names(h->after) +
 		(size_t)c->n * n_suffixes + c->n_self + c->n_derived;
-	const char **names = pm_arena_array(&m->arena, most, sizeof(*names));
-	if (!names)
-		return -ENOMEM;
+	const char **names = pm_arena_array(a, most, sizeof(*names));
 	at = copy_names(names, 0, h->before);
-	for (uint32_t i = 0; i < c->n_shown; i++) {
-		for (uint32_t k = 0; k < n_suffixes && i != h->skip; k++) {
-			names[at] = pm_arena_printf(
-				&m->arena, "%s%s", c->columns[i].name, h->suffixes[k]);
-			if (!names[at++])
-				return -ENOMEM;
-		}
-	}
+	for (uint32_t i = 0; i < c->n_shown; i++)
+		for (uint32_t k = 0; k < n_suffixes && i != h->skip; k++)
+			names[at++] =
+				pm_arena_printf(a, "%s%s", c->columns[i].name, h->suffixes[k]);
 	for (uint32_t i = 0; h->suffixes == pmfs_suffixes_with_self && i < c->n_self; i++)
 		names[at++] = c->self[i].name;
 	for (uint32_t i = 0; !h->suffixes[0][0] && i < c->n_derived; i++)
 		names[at++] = c->derived[i].name;
 	h->n = copy_names(names, at, h->after);
 	h->names = names;
-	return 0;
 }
 
-static bool same_header(const struct header *a, const struct header *b)
+static void find_or_make_header(void *wanted)
 {
-	return a->before == b->before && a->suffixes == b->suffixes && a->after == b->after &&
-		a->skip == b->skip;
-}
-
-static int find_or_make_header(struct headers *m, const struct pmfs_columns *c, struct header *h)
-{
-	for (size_t i = 0; i < m->n; i++) {
-		if (same_header(&m->items[i], h)) {
-			*h = m->items[i];
-			return 0;
+	struct wanted *w = wanted;
+	struct headers *all = w->all;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct header *h = &all->items[i];
+		if (h->before == w->header.before && h->suffixes == w->header.suffixes &&
+			h->after == w->header.after && h->skip == w->header.skip) {
+			w->header = *h;
+			return;
 		}
 	}
-	if (pm_list_room(&m->items, m->n, &m->room, sizeof(*m->items)) < 0 ||
-		make_header(m, c, h) < 0)
-		return -ENOMEM;
-	m->items[m->n++] = *h;
-	return 0;
+	pm_list_grow(all->arena, &all->items, all->n, &all->room, sizeof(*all->items));
+	make_header(all->arena, w->columns, &w->header);
+	all->items[all->n++] = w->header;
 }
 
 int pmfs_model_header(struct pmfs_model *m, const char *const *before, const char *const *suffixes,
@@ -110,21 +104,17 @@ int pmfs_model_header(struct pmfs_model *m, const char *const *before, const cha
 	struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct headers), headers_fill, headers_done, .what = "headers"};
-	struct header h = {.before = before, .suffixes = suffixes, .after = after, .skip = skip};
-	const struct pmfs_columns *c;
-	struct headers *all;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0 || (r = pmfs_model_part(m, PMFS_PART_HEADERS, &type, &all, err)) < 0)
+		sizeof(struct headers), .what = "headers", .build = headers_build};
+	struct wanted w = {.header = {before, suffixes, after, skip}};
+	int r = pmfs_model_columns(m, &w.columns, err);
+	if (r < 0 || (r = pmfs_model_part(m, PMFS_PART_HEADERS, &type, &w.all, err)) < 0)
 		return r;
-	pthread_mutex_lock(&all->lock);
-	r = find_or_make_header(all, c, &h);
-	pthread_mutex_unlock(&all->lock);
-	if (r < 0)
-		return pmfs_no_memory(err);
-	*ret = h.names;
-	*ret_n = h.n;
-	return 0;
+	pthread_mutex_lock(&w.all->lock);
+	r = pm_build(w.all->arena, find_or_make_header, &w);
+	pthread_mutex_unlock(&w.all->lock);
+	*ret = w.header.names;
+	*ret_n = w.header.n;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* ---- tables ---- */
@@ -179,6 +169,66 @@ void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struc
 {
 	pm_set_text(cell, pmfs_frame_name(tree, frame, scratch));
 	cell->lasts = frame->name != 0;
+}
+
+static void end_rows(void *rows)
+{
+	pm_rows_done(rows);
+}
+
+struct pmfs_table_reader *pmfs_table_read(
+	struct pm_arena *a, const struct pm_table *table, uint64_t at, struct pm_error *err)
+{
+	struct pmfs_table_reader *r = pm_arena_alloc(a, sizeof(*r));
+	r->table = *table;
+	if (table->type->columns)
+		pm_build_check(a, table->type->columns(&r->table, err));
+	r->cells = pm_arena_array(a, (size_t)r->table.n_columns + 1, sizeof(*r->cells));
+	pm_arena_owns(a, end_rows, &r->rows);
+	pm_build_check(a, pm_rows_start(&r->rows, &r->table, at, err));
+	return r;
+}
+
+bool pmfs_table_next(struct pm_arena *a, struct pmfs_table_reader *r, struct pm_error *err)
+{
+	if (r->n++ % 1024 == 0) /* a table may have many millions of rows */
+		pm_build_proceed(a);
+	int more = pm_rows_next(&r->rows, r->cells, err);
+	pm_build_check(a, more);
+	return more > 0;
+}
+
+static void end_text(void *text)
+{
+	pm_text_done(text);
+}
+
+struct pm_text *pmfs_text_apart(struct pm_arena *a)
+{
+	struct pm_text *text = pm_arena_alloc(a, sizeof(*text));
+	pm_arena_owns(a, end_text, text);
+	return text;
+}
+
+struct attempt {
+	struct pmfs_writing w;
+	void (*write)(const struct pmfs_writing *w);
+};
+
+static void write_text(void *context)
+{
+	const struct attempt *t = context;
+	t->write(&t->w);
+}
+
+int pmfs_write(const struct pm_doc *doc, void (*write)(const struct pmfs_writing *w),
+	struct pm_text *out, struct pm_error *err)
+{
+	struct pm_arena arena = {.block = NULL};
+	struct attempt t = {{&arena, pmfs_model_of(doc->text.self), doc, out, err}, write};
+	int r = pm_build(&arena, write_text, &t);
+	pm_arena_done(&arena);
+	return r < 0 ? pm_error_plain(err, r) : pm_text_status(out);
 }
 
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_VIEWS_H
 #define PROFMOUNT_FS_VIEWS_MODEL_VIEWS_H
 
+#include "formats/common/arena.h"
 #include "fs/views/model/model.h"
 
 /* The kind of item that a document describes. */
@@ -22,6 +23,22 @@ typedef int pmfs_table_fn(
 
 /* Appends the text; doc->text.self is the model, .a the item, .b the column, .c enum pmfs_of. */
 typedef int pmfs_render_fn(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+/* A text being written, in a build of the arena: what it is made of goes with the arena. */
+struct pmfs_writing {
+	struct pm_arena *a;
+	struct pmfs_model *model; /* of documents of a model */
+	const struct pm_doc *doc;
+	struct pm_text *out;
+	struct pm_error *err;
+};
+
+/* An empty text of the arena, but not in it: for functions of formats, which no jump may leave. */
+struct pm_text *pmfs_text_apart(struct pm_arena *a);
+
+/* For renderers: calls `write` in a build. */
+int pmfs_write(const struct pm_doc *doc, void (*write)(const struct pmfs_writing *w),
+	struct pm_text *out, struct pm_error *err);
 
 /* 1, 0, or -ENOMEM if this cannot be determined now. */
 typedef int pmfs_present_fn(struct pmfs_model *m, uint32_t item, struct pm_error *err);

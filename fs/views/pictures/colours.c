@@ -5,10 +5,8 @@
  */
 #include "fs/views/pictures/colours.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/parts.h"
@@ -67,17 +65,7 @@ const uint64_t pmfs_colours_near[PMFS_N_COLOURS] = {
 struct pmfs_colours {
 	struct pm_strtab names;
 	uint8_t *colour; /* of each name */
-	size_t room;
-	struct pm_arena arena;
 };
-
-static void colours_done(void *p)
-{
-	struct pmfs_colours *c = p;
-	pm_strtab_done(&c->names);
-	pm_arena_done(&c->arena);
-	free(c->colour);
-}
 
 static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
 	[PMFS_OPENMP] = OPENMP,
@@ -107,27 +95,19 @@ static unsigned colours_of(enum pmfs_category category, struct pm_bytes name, un
 }
 
 /* If functions share a name, the most expensive one decides. */
-static int add_name(struct pmfs_colours *c, struct pm_bytes name, enum pmfs_category category,
-	unsigned *n_named)
+static void colours_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	unsigned n, first = colours_of(category, name, &n);
-	uint32_t known = c->names.n, at = pm_strtab_add(&c->names, name);
-	if (at == PM_NONE || pm_list_room(&c->colour, at, &c->room, sizeof(*c->colour)) < 0)
-		return -ENOMEM;
-	if (at < known)
-		return 0;
-	c->colour[at] = (uint8_t)(first + n_named[category] % n);
-	n_named[category] += n > 1;
-	return 0;
-}
-
-static int add_functions(struct pmfs_colours *c, const struct pmfs_functions *f)
-{
-	struct pm_text line = {.p = NULL};
-	struct pm_strtab seen = {.n = 0}; /* long names, which many functions may have */
+	struct pmfs_colours *c = part;
+	const struct pmfs_functions *f;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pm_text line = {.arena = scratch};
+	struct pm_strtab seen =
+		pm_strtab_in(scratch); /* long names, which many functions may have */
 	unsigned n_named[PMFS_N_CATEGORIES] = {0};
-	int r = 0;
-	for (uint32_t row = 0; r == 0 && row < f->n; row++) {
+	pm_build_check(a, pmfs_functions(owner, &f, err));
+	c->names = pm_strtab_in(a);
+	c->colour = pm_arena_array(a, f->n, sizeof(*c->colour));
+	for (uint32_t row = 0; row < f->n; row++) {
 		enum pmfs_category category = (enum pmfs_category)f->category[f->function[row]];
 		struct pm_bytes name = pmfs_function_name(f, row);
 		uint32_t known = seen.n;
@@ -135,29 +115,21 @@ static int add_functions(struct pmfs_colours *c, const struct pmfs_functions *f)
 			continue;
 		pm_text_clear(&line);
 		pm_text_line(&line, name);
-		r = line.failed ? -ENOMEM : add_name(c, pm_text_view(&line), category, n_named);
+		unsigned n, first = colours_of(category, pm_text_view(&line), &n);
+		known = c->names.n;
+		uint32_t at = pm_strtab_add(&c->names, pm_text_view(&line));
+		if (at < known)
+			continue;
+		c->colour[at] = (uint8_t)(first + n_named[category] % n);
+		n_named[category] += n > 1;
 	}
-	pm_strtab_done(&seen);
-	pm_text_done(&line);
-	return r;
-}
-
-static int colours_fill(void *owner, void *p, struct pm_error *err)
-{
-	struct pmfs_model *m = owner;
-	struct pmfs_colours *c = p;
-	const struct pmfs_functions *f;
-	int r = pmfs_functions(m, &f, err);
-	if (r < 0)
-		return r;
-	c->names.arena = &c->arena;
-	return add_functions(c, f) < 0 ? pmfs_no_memory(err) : 0;
+	pm_arena_done(scratch);
 }
 
 int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_colours), colours_fill, colours_done, .what = "the colours"};
+		sizeof(struct pmfs_colours), .what = "the colours", .build = colours_build};
 	while (pmfs_model_outer(m))
 		m = pmfs_model_outer(m);
 	return pmfs_model_part(m, PMFS_PART_COLOURS, &type, ret, err);

@@ -9,7 +9,6 @@
 #include "fs/views/pictures/flame.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/sort.h"
 
@@ -44,48 +43,27 @@ static int compare_names(const void *a, const void *b, void *names)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* State while nodes are sorted: two arrays of names, one of nodes. */
-struct sorting {
-	uint32_t *names; /* in order */
-	uint32_t *next;  /* by name: where its next node goes */
-	uint32_t *nodes; /* in the order of their names */
-};
-
-static int sort_nodes(const struct pmfs_flame *f, struct sorting *s)
+/* The nodes but the whole in the order of their names. */
+static uint32_t *nodes_by_name(struct pm_arena *a, const struct pmfs_flame *f)
 {
-	uint32_t at = 0;
+	uint32_t *names = pm_arena_array(a, f->n_names, sizeof(*names)), at = 0;
+	uint32_t *next = pm_arena_array(a, f->n_names, sizeof(*next)); /* place of a name's next */
+	uint32_t *nodes = pm_arena_array(a, f->n, sizeof(*nodes));
 	for (uint32_t i = 0; i < f->n_names; i++)
-		s->names[i] = i;
-	if (pm_sort_with(s->names, f->n_names, sizeof(*s->names), compare_names,
-		    (void *)(uintptr_t)f->names) < 0)
-		return -ENOMEM;
+		names[i] = i;
+	pm_build_check(a,
+		pm_sort_with(names, f->n_names, sizeof(*names), compare_names,
+			(void *)(uintptr_t)f->names));
 	for (uint32_t i = 1; i < f->n; i++)
-		s->next[f->name[i]]++;
+		next[f->name[i]]++;
 	for (uint32_t i = 0; i < f->n_names; i++) {
-		uint32_t count = s->next[s->names[i]];
-		s->next[s->names[i]] = at;
+		uint32_t count = next[names[i]];
+		next[names[i]] = at;
 		at += count;
 	}
 	for (uint32_t i = 1; i < f->n; i++)
-		s->nodes[s->next[f->name[i]]++] = i;
-	return 0;
-}
-
-static int nodes_by_name(const struct pmfs_flame *f, uint32_t **ret)
-{
-	struct sorting s = {
-		.names = malloc(((size_t)f->n_names + 1) * sizeof(*s.names)),
-		.next = calloc((size_t)f->n_names + 1, sizeof(*s.next)),
-		.nodes = malloc(((size_t)f->n + 1) * sizeof(*s.nodes)),
-	};
-	bool good = s.names && s.next && s.nodes && sort_nodes(f, &s) == 0;
-	free(s.names);
-	free(s.next);
-	if (good)
-		*ret = s.nodes;
-	else
-		free(s.nodes);
-	return good ? 0 : -ENOMEM;
+		nodes[next[f->name[i]]++] = i;
+	return nodes;
 }
 
 /* The space of a node that is taken by children placed so far. */
@@ -128,40 +106,20 @@ static void place_nodes(const struct pmfs_flame *f, struct pmfs_flame_layout *l,
 		l->order[l->place[i]] = i;
 }
 
-int pmfs_flame_lay_out(
-	const struct pmfs_flame *flame, struct pmfs_flame_layout *ret, struct pm_error *err)
+struct pmfs_flame_layout *pmfs_flame_lay_out(struct pm_arena *a, const struct pmfs_flame *flame)
 {
-	size_t n = (size_t)flame->n + 1;
-	struct pmfs_flame_layout l = {
-		.order = malloc(n * sizeof(*l.order)),
-		.place = malloc(n * sizeof(*l.place)),
-		.depth = malloc(n * sizeof(*l.depth)),
-		.total = malloc(n * sizeof(*l.total)),
-		.start = malloc(n * sizeof(*l.start)),
-	};
-	uint32_t *by_name = NULL, *size = malloc(n * sizeof(*size));
-	struct taken *taken = calloc(n, sizeof(*taken));
-	bool good = l.order && l.place && l.depth && l.total && l.start && size && taken &&
-		nodes_by_name(flame, &by_name) == 0;
-	if (good) {
-		measure(flame, &l, size);
-		place_nodes(flame, &l, by_name, size, taken);
-		*ret = l;
-	} else {
-		pmfs_flame_layout_done(&l);
-	}
-	free(by_name);
-	free(size);
-	free(taken);
-	return good ? 0 : pm_error_plain(err, -ENOMEM);
-}
-
-void pmfs_flame_layout_done(struct pmfs_flame_layout *l)
-{
-	free(l->order);
-	free(l->place);
-	free(l->depth);
-	free(l->total);
-	free(l->start);
-	*l = (struct pmfs_flame_layout){.order = NULL};
+	struct pmfs_flame_layout *l = pm_arena_alloc(a, sizeof(*l));
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	l->order = pm_arena_array(a, flame->n, sizeof(*l->order));
+	l->place = pm_arena_array(a, flame->n, sizeof(*l->place));
+	l->depth = pm_arena_array(a, flame->n, sizeof(*l->depth));
+	l->total = pm_arena_array(a, flame->n, sizeof(*l->total));
+	l->start = pm_arena_array(a, flame->n, sizeof(*l->start));
+	uint32_t *size = pm_arena_array(scratch, flame->n, sizeof(*size));
+	struct taken *taken = pm_arena_array(scratch, flame->n, sizeof(*taken));
+	const uint32_t *by_name = nodes_by_name(scratch, flame);
+	measure(flame, l, size);
+	place_nodes(flame, l, by_name, size, taken);
+	pm_arena_done(scratch);
+	return l;
 }

@@ -53,12 +53,8 @@ struct pmfs_flame_layout {
 	double *start;   /* cost of everything to the left of it */
 };
 
-/* O(n), plus sorting the names; not recursive. The caller frees `ret`. */
-int pmfs_flame_lay_out(
-	const struct pmfs_flame *flame, struct pmfs_flame_layout *ret, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_flame_layout_done(struct pmfs_flame_layout *l);
+/* In a build of the arena, as drawing. O(n), plus sorting the names; not recursive. */
+struct pmfs_flame_layout *pmfs_flame_lay_out(struct pm_arena *a, const struct pmfs_flame *flame);
 
 /* A node's exclusive cost for pictures: finite, and small enough that sums are finite, too. */
 double pmfs_flame_own(const struct pmfs_flame *flame, uint32_t node);
@@ -67,8 +63,8 @@ double pmfs_flame_own(const struct pmfs_flame *flame, uint32_t node);
  * Appends an SVG of the widest boxes, at most PM_LIMIT_SVG_RECTS; it states what it leaves out.
  * Readable without scripts; with scripts it fills the window, zooms and searches.
  */
-int pmfs_flamegraph_draw(const struct pmfs_flame *flame, const struct pmfs_caption *caption,
-	struct pm_text *out, struct pm_error *err);
+void pmfs_flamegraph_draw(struct pm_arena *a, const struct pmfs_flame *flame,
+	const struct pmfs_caption *caption, struct pm_text *out);
 
 /* A page being written: begin, each metric, end. The caller fills the first three fields. */
 struct pmfs_flame_page {
@@ -98,6 +94,6 @@ void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_capt
 void pmfs_flame_page_colours(struct pmfs_flame_page *page, const struct pmfs_caption *caption,
 	const char *column, uint32_t widths, const double *value);
 
-int pmfs_flame_page_end(struct pmfs_flame_page *page, struct pm_error *err);
+void pmfs_flame_page_end(struct pmfs_flame_page *page);
 
 #endif

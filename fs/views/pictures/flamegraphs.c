@@ -3,11 +3,11 @@
  * are those of the exports (stacks.h), merged by name. A picture of a context costs
  * its subtree, not the tree.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/quantity.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
@@ -16,6 +16,7 @@
 
 /* What a picture shows, and the texts around it. */
 struct subject {
+	const struct pmfs_writing *to;
 	struct pmfs_model *model;
 	uint32_t context, thread; /* PM_NONE: all */
 	bool is_item;             /* the profile is an item of a larger one */
@@ -23,24 +24,20 @@ struct subject {
 	const struct pm_tree *tree;
 	struct pmfs_caption caption;
 	struct pm_bytes above[PMFS_MAX_ABOVE];
-	struct pm_arena arena; /* of texts in the caption */
 };
 
 /* ---- captions ---- */
 
-static int name_frame(struct subject *s, uint32_t context, struct pm_bytes *ret)
+static struct pm_bytes name_frame(const struct subject *s, uint32_t context)
 {
-	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
+	struct pm_text raw = {.arena = s->to->a}, line = {.arena = s->to->a};
 	pm_text_line(&line, pmfs_stacks_name(s->tree, pm_tree_frame(s->tree, context), &raw));
-	pm_text_end(&raw, &line);
-	*ret = pm_arena_copy(&s->arena, pm_text_view(&line));
-	bool good = !line.failed && ret->p;
-	pm_text_done(&line);
-	return good ? 0 : -ENOMEM;
+	pm_text_done(&raw);
+	return pm_text_view(&line);
 }
 
 /* The callers of a context from the outermost on; the first represents those beyond the limit. */
-static int name_callers(struct subject *s)
+static void name_callers(struct subject *s)
 {
 	uint32_t callers[PMFS_MAX_ABOVE], n = 0, further = 0;
 	const uint32_t *parent = s->tree->parent;
@@ -52,26 +49,21 @@ static int name_callers(struct subject *s)
 		else
 			further++;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		s->above[i] = name_frame(s, callers[n - 1 - i]);
+	if (further > 0)
+		s->above[0] =
+			pm_bytes_of(pm_arena_printf(s->to->a, "… %u callers above", further + 1));
 	s->caption.above = s->above;
 	s->caption.n_above = n;
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = name_frame(s, callers[n - 1 - i], &s->above[i]);
-	if (r < 0 || further == 0)
-		return r;
-	const char *cut = pm_arena_printf(&s->arena, "… %u callers above", further + 1);
-	s->above[0] = pm_bytes_of(cut);
-	return cut ? 0 : -ENOMEM;
 }
 
-static int name_subject(struct subject *s, struct pm_error *err)
+static void name_subject(struct subject *s)
 {
 	const struct pm_profile *p = pmfs_model_profile(s->model);
 	struct pmfs_caption *c = &s->caption;
 	const char *path;
-	int r = pm_profile_title(p, &c->title, err);
-	if (r < 0)
-		return r;
+	pm_build_check(s->to->a, pm_profile_title(p, &c->title, s->to->err));
 	if (!c->title.len)
 		c->title = pmfs_base_name(pm_bytes_of(p->source));
 	c->source = pm_bytes_of(p->source);
@@ -83,43 +75,33 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	} else if (s->context != PM_NONE) {
 		c->of = c->title;
 		c->whole = pm_bytes_of("");
-		r = name_frame(s, s->context, &c->title);
-		return r < 0 ? r : name_callers(s);
+		c->title = name_frame(s, s->context);
+		name_callers(s);
 	} else if (s->thread != PM_NONE) {
-		r = pmfs_thread_path(s->model, s->thread, &path, err);
-		if (r < 0)
-			return r;
+		pm_build_check(s->to->a, pmfs_thread_path(s->model, s->thread, &path, s->to->err));
 		c->of = pm_bytes_of(path + strlen("threads/"));
 	}
-	return 0;
-}
-
-static void name_metric(struct pmfs_caption *c, const struct pmfs_column *column)
-{
-	const struct pm_metric *metric = column->flat ? column->flat : column->tree;
-	c->metric = metric->name;
-	c->unit = metric->unit;
 }
 
 /* ---- metrics ---- */
 
 /* Total costs of the subject by column: sums over its top contexts. */
-static int top_cells(struct subject *s, pm_number *cells, pm_number *sums, struct pm_error *err)
+static pm_number *top_cells(const struct subject *s)
 {
-	if (s->thread != PM_NONE)
-		return pmfs_thread_totals(s->model, s->thread, sums, err);
+	pm_number *sums = pm_arena_array(s->to->a, s->columns->n, sizeof(*sums));
+	if (s->thread != PM_NONE) {
+		pm_build_check(s->to->a, pmfs_thread_totals(s->model, s->thread, sums, s->to->err));
+		return sums;
+	}
+	pm_number *cells = pmfs_cells_new(s->to->a, s->columns->n);
 	uint32_t first = s->context == PM_NONE ? 0 : s->context;
 	uint32_t end = s->context == PM_NONE ? s->tree->n_contexts : first + 1;
-	for (uint32_t i = 0; i < s->columns->n; i++)
-		sums[i] = 0;
 	for (uint32_t i = first; i < end; i = s->tree->end[i]) {
-		int r = pmfs_run_cells(s->model, i, true, cells, err);
-		if (r < 0)
-			return r;
+		pm_build_check(s->to->a, pmfs_run_cells(s->model, i, true, cells, s->to->err));
 		for (uint32_t k = 0; k < s->columns->n; k++)
 			sums[k] += cells[k] > 0 ? cells[k] : 0;
 	}
-	return 0;
+	return sums;
 }
 
 /*
@@ -136,67 +118,54 @@ static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *
 	return PM_N_QUANTITIES + 1 - pm_quantity_of(metric->name, metric->unit);
 }
 
-/* The first of the metrics with the highest priority; `*ret` is unchanged if there is none. */
-static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
+/* The first of the metrics with the highest priority, or PM_NONE. */
+static uint32_t choose_column(const struct subject *s)
 {
 	unsigned best = 0;
-	pm_number *cells = calloc(2 * (size_t)s->columns->n + 1, sizeof(*cells));
-	if (!cells)
-		return pmfs_no_memory(err);
-	pm_number *sums = cells + s->columns->n;
-	int r = top_cells(s, cells, sums, err);
-	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++) {
+	uint32_t chosen = PM_NONE;
+	const pm_number *sums = top_cells(s);
+	for (uint32_t i = 0; i < s->columns->n; i++) {
 		const struct pmfs_column *c = &s->columns->columns[i];
 		if (pmfs_column_is_first(c) && worth(s->columns, c, sums[i]) > best) {
 			best = worth(s->columns, c, sums[i]);
-			*ret = i;
+			chosen = i;
 		}
 	}
-	free(cells);
-	return r;
+	return chosen;
 }
 
 /* ---- drawing ---- */
 
-static int make_paths(
-	struct subject *s, uint32_t column, struct pmfs_name_paths *ret, struct pm_error *err)
+/* The call paths by name, in an arena of the build. Their metric is that of the caption. */
+static struct pmfs_name_paths *make_paths(struct pm_arena *a, struct subject *s, uint32_t column)
 {
-	struct pmfs_stacks stacks;
-	int r = pmfs_stacks_make(s->model, column, s->thread, s->context, &stacks, err);
-	if (r < 0)
-		return r;
-	for (uint32_t i = stacks.first; i < stacks.end; i++)
-		if (pm_tree_frame(stacks.tree, i)->is_nothing)
-			stacks.self[i - stacks.first] = stacks.value[i - stacks.first] = 0;
-	name_metric(&s->caption, stacks.column);
-	r = pmfs_name_paths_make(&stacks, pm_text_line, ret, err);
-	pmfs_stacks_done(&stacks);
-	return r;
-}
-
-static int draw_svg(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
-	struct pm_text *out, struct pm_error *err)
-{
-	(void)column;
-	return pmfs_flamegraph_draw(flame, &s->caption, out, err);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pmfs_stacks *stacks =
+		pmfs_stacks_make(scratch, s->model, column, s->thread, s->context, s->to->err);
+	for (uint32_t i = stacks->first; i < stacks->end; i++)
+		if (pm_tree_frame(stacks->tree, i)->is_nothing)
+			stacks->self[i - stacks->first] = stacks->value[i - stacks->first] = 0;
+	const struct pm_metric *metric =
+		stacks->column->flat ? stacks->column->flat : stacks->column->tree;
+	s->caption.metric = metric->name;
+	s->caption.unit = metric->unit;
+	struct pmfs_name_paths *paths = pmfs_name_paths_make(a, stacks, pm_text_line);
+	pm_arena_done(scratch);
+	return paths;
 }
 
 /* Paths are numbered alike for every metric: those of one serve for the tree. */
-static int draw_metrics(
-	struct subject *s, struct pmfs_flame_page *page, uint32_t chosen, struct pm_error *err)
+static void draw_metrics(struct subject *s, struct pmfs_flame_page *page, uint32_t chosen)
 {
+	struct pm_arena *scratch = pm_arena_scratch(s->to->a);
 	for (uint32_t i = 0; i < s->columns->n; i++) {
-		struct pmfs_name_paths paths;
 		if (!pmfs_column_is_first(&s->columns->columns[i]))
 			continue;
-		int r = make_paths(s, i, &paths, err);
-		if (r < 0)
-			return r;
+		const struct pmfs_name_paths *paths = make_paths(scratch, s, i);
 		pmfs_flame_page_metric(
-			page, &s->caption, s->columns->columns[i].export, i == chosen, paths.self);
-		pmfs_name_paths_done(&paths);
+			page, &s->caption, s->columns->columns[i].export, i == chosen, paths->self);
+		pm_arena_done(scratch);
 	}
-	return 0;
 }
 
 /*
@@ -209,7 +178,6 @@ struct drawing {
 	struct subject *s;
 	struct pmfs_flame_page *page;
 	uint32_t chosen;
-	struct pm_error *err;
 	struct pm_arena *a;
 	double **own, **total; /* by column, then box; NULL: nothing is computed of it */
 	double **value;        /* by derived metric, then box; NULL: it has no picture */
@@ -227,19 +195,19 @@ static bool has_picture(const struct pmfs_columns *c, uint32_t derived)
  */
 static void read_boxes(struct drawing *d, uint32_t column)
 {
-	struct pmfs_name_paths paths;
 	uint32_t n = d->page->flame->n;
 	double *own = d->own[column] = pm_arena_array(d->a, n, sizeof(*own));
 	double *total = d->total[column] = pm_arena_array(d->a, n, sizeof(*total));
 	bool nested = d->s->columns->columns[column].role == PM_ROLE_INCLUSIVE;
-	pm_build_check(d->a, make_paths(d->s, column, &paths, d->err));
-	for (uint32_t k = paths.n; k-- > 0;) {
-		own[k] = paths.self[k];
+	struct pm_arena *scratch = pm_arena_scratch(d->a);
+	const struct pmfs_name_paths *paths = make_paths(scratch, d->s, column);
+	for (uint32_t k = paths->n; k-- > 0;) {
+		own[k] = paths->self[k];
 		total[k] += own[k];
 		if (k > 0)
-			total[nested ? paths.parent[k] : 0] += total[k];
+			total[nested ? paths->parent[k] : 0] += total[k];
 	}
-	pmfs_name_paths_done(&paths);
+	pm_arena_done(scratch);
 }
 
 /* Lists what has a picture, and reads the columns that it is computed of. */
@@ -320,93 +288,82 @@ static void draw_one(struct drawing *d, uint32_t derived)
 		pmfs_flame_page_colours(d->page, &d->s->caption, metric->name, widths, value);
 }
 
-static void draw_derived(void *drawing)
+static void draw_derived(struct subject *s, struct pmfs_flame_page *page, uint32_t chosen)
 {
-	struct drawing *d = drawing;
-	const struct pmfs_columns *c = d->s->columns;
-	d->own = pm_arena_array(d->a, c->n, sizeof(*d->own));
-	d->total = pm_arena_array(d->a, c->n, sizeof(*d->total));
-	d->value = pm_arena_array(d->a, c->n_derived, sizeof(*d->value));
-	d->adds_up = pm_arena_array(d->a, c->n_derived, sizeof(*d->adds_up));
-	read_columns(d);
-	compute(d, true);
-	find_negative(d);
-	compute(d, false);
+	const struct pmfs_columns *c = s->columns;
+	struct pm_arena *a = s->to->a;
+	struct drawing d = {.s = s,
+		.page = page,
+		.chosen = chosen,
+		.a = a,
+		.own = pm_arena_array(a, c->n, sizeof(*d.own)),
+		.total = pm_arena_array(a, c->n, sizeof(*d.total)),
+		.value = pm_arena_array(a, c->n_derived, sizeof(*d.value)),
+		.adds_up = pm_arena_array(a, c->n_derived, sizeof(*d.adds_up))};
+	read_columns(&d);
+	compute(&d, true);
+	find_negative(&d);
+	compute(&d, false);
 	for (uint32_t i = 0; i < c->n_derived; i++)
-		if (d->value[i])
-			draw_one(d, i);
+		if (d.value[i])
+			draw_one(&d, i);
 }
 
-static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
-	struct pm_text *out, struct pm_error *err)
+static void draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t column)
 {
-	struct pmfs_flame_layout layout;
-	int r = pmfs_flame_lay_out(flame, &layout, err);
-	if (r < 0)
-		return r;
 	bool derives = column != PM_NONE && s->columns->n_derived > 0;
-	struct pmfs_flame_page page = {
-		.out = out, .flame = flame, .layout = &layout, .has_colours = derives};
+	struct pmfs_flame_page page = {.out = s->to->out,
+		.flame = flame,
+		.layout = pmfs_flame_lay_out(s->to->a, flame),
+		.has_colours = derives};
 	pmfs_flame_page_begin(&page, &s->caption);
-	r = draw_metrics(s, &page, column, err);
-	if (r == 0 && derives) {
-		struct pm_arena a = {.block = NULL};
-		struct drawing d = {s, &page, column, err, .a = &a};
-		r = pm_build(&a, draw_derived, &d);
-		r = r < 0 ? pm_error_plain(err, r) : 0;
-		pm_arena_done(&a);
-	}
-	int end = pmfs_flame_page_end(&page, err);
-	pmfs_flame_layout_done(&layout);
-	return r < 0 ? r : end;
+	draw_metrics(s, &page, column);
+	if (derives)
+		draw_derived(s, &page, column);
+	pmfs_flame_page_end(&page);
 }
 
-typedef int draw_fn(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
-	struct pm_text *out, struct pm_error *err);
-
-static int draw_subject(struct subject *s, draw_fn *draw, struct pm_text *out, struct pm_error *err)
+static void draw(const struct pmfs_writing *to, bool html)
 {
-	struct pmfs_name_paths paths = {.n = 0}; /* of a profile without metrics */
-	uint32_t column = PM_NONE;
-	int r = choose_column(s, &column, err);
-	if (r == 0 && column != PM_NONE)
-		r = make_paths(s, column, &paths, err);
-	if (r < 0)
-		return r;
-	struct pmfs_flame flame = pmfs_flame_of(&paths);
-	r = draw(s, &flame, column, out, err);
-	pmfs_name_paths_done(&paths);
-	return r;
-}
-
-static int render(
-	const struct pm_doc *doc, draw_fn *draw, struct pm_text *out, struct pm_error *err)
-{
+	const struct pm_doc *doc = to->doc;
 	struct subject s = {
-		.model = pmfs_model_of(doc->text.self),
+		.to = to,
+		.model = to->model,
 		.context = doc->text.c == PMFS_OF_CONTEXT ? (uint32_t)doc->text.a : PM_NONE,
 		.thread = doc->text.c == PMFS_OF_THREAD ? (uint32_t)doc->text.a : PM_NONE,
 		.is_item = doc->text.c == PMFS_OF_ITEM,
 	};
-	int r = pmfs_model_tree(s.model, &s.tree, err);
-	if (r == 0)
-		r = pmfs_model_columns(s.model, &s.columns, err);
-	if (r == 0)
-		r = pmfs_colours(s.model, &s.caption.colours, err);
-	if (r == 0)
-		r = name_subject(&s, err);
-	if (r == 0)
-		r = draw_subject(&s, draw, out, err);
-	pm_arena_done(&s.arena);
-	return r;
+	struct pmfs_name_paths none = {.n = 0}, *paths = &none;
+	pm_build_check(to->a, pmfs_model_tree(s.model, &s.tree, to->err));
+	pm_build_check(to->a, pmfs_model_columns(s.model, &s.columns, to->err));
+	pm_build_check(to->a, pmfs_colours(s.model, &s.caption.colours, to->err));
+	name_subject(&s);
+	uint32_t column = choose_column(&s);
+	if (column != PM_NONE) /* else it is a profile without metrics */
+		paths = make_paths(to->a, &s, column);
+	struct pmfs_flame flame = pmfs_flame_of(paths);
+	if (html)
+		draw_html(&s, &flame, column);
+	else
+		pmfs_flamegraph_draw(to->a, &flame, &s.caption, to->out);
+}
+
+static void write_svg(const struct pmfs_writing *to)
+{
+	draw(to, false);
+}
+
+static void write_html(const struct pmfs_writing *to)
+{
+	draw(to, true);
 }
 
 int pmfs_flamegraph_svg_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render(doc, draw_svg, out, err);
+	return pmfs_write(doc, write_svg, out, err);
 }
 
 int pmfs_flamegraph_html_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	return render(doc, draw_html, out, err);
+	return pmfs_write(doc, write_html, out, err);
 }

@@ -95,14 +95,6 @@ void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_capti
 	pm_text_str(page->out, ",\n\"metrics\":[");
 }
 
-static void add_gap(struct pm_text *out, uint32_t gap)
-{
-	if (gap == 0)
-		return;
-	pm_text_i64(out, -(int64_t)gap);
-	pm_text_char(out, ',');
-}
-
 static void begin_metric(
 	struct pmfs_flame_page *page, const struct pmfs_caption *caption, const char *column)
 {
@@ -131,7 +123,10 @@ void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_capt
 			gap++;
 			continue;
 		}
-		add_gap(page->out, gap);
+		if (gap > 0) {
+			pm_text_i64(page->out, -(int64_t)gap);
+			pm_text_char(page->out, ',');
+		}
 		gap = 0;
 		pm_text_f64(page->out, own);
 		pm_text_char(page->out, ',');
@@ -174,13 +169,11 @@ void pmfs_flame_page_colours(struct pmfs_flame_page *page, const struct pmfs_cap
 	pm_text_str(page->out, "]}");
 }
 
-int pmfs_flame_page_end(struct pmfs_flame_page *page, struct pm_error *err)
+void pmfs_flame_page_end(struct pmfs_flame_page *page)
 {
 	pm_text_str(page->out, "]}");
 	page->rest = pmfs_page_until(page->out, page->rest, "{{script}}");
 	pm_text_bytes(page->out, pmfs_asset_labels_js);
 	pm_text_bytes(page->out, pmfs_asset_page_js);
 	pm_text_bytes(page->out, page->rest);
-	int r = pm_text_status(page->out);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "the page is too large") : 0;
 }

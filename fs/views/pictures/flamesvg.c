@@ -3,8 +3,6 @@
  * only, and a box never costs more than its parent, so every box has its parent drawn. Written in
  * pre-order: assets/flamegraph.js relies on that for zooming.
  */
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/pictures/assets.h"
@@ -37,9 +35,10 @@ enum {
 #define ROUNDING 1e-9
 
 struct drawing {
+	struct pm_arena *a;
 	const struct pmfs_flame *flame;
 	const struct pmfs_caption *caption;
-	struct pmfs_flame_layout layout;
+	struct pmfs_flame_layout *layout;
 	double whole;
 	uint32_t *boxes; /* nodes to be drawn, in pre-order */
 	uint32_t n_boxes;
@@ -73,50 +72,43 @@ static int compare_places(const void *a, const void *b, void *layout)
 }
 
 /* Adds up the boxes below drawn ones that are not drawn themselves. */
-static int count_omitted(struct drawing *d)
+static void count_omitted(struct drawing *d)
 {
 	const struct pmfs_flame *f = d->flame;
-	bool *drawn = calloc(f->n, sizeof(*drawn));
-	if (!drawn)
-		return -ENOMEM;
+	bool *drawn = pm_arena_array(d->a, f->n, sizeof(*drawn));
 	drawn[0] = true;
 	for (uint32_t i = 0; i < d->n_boxes; i++)
 		drawn[d->boxes[i]] = true;
 	for (uint32_t i = 1; i < f->n; i++) {
-		if (drawn[i] || !(d->layout.total[i] > 0))
+		if (drawn[i] || !(d->layout->total[i] > 0))
 			continue;
 		d->n_omitted++;
 		if (drawn[f->parent[i]])
-			d->omitted += d->layout.total[i];
+			d->omitted += d->layout->total[i];
 	}
-	free(drawn);
-	return 0;
 }
 
-static int choose_boxes(struct drawing *d)
+static void choose_boxes(struct drawing *d)
 {
-	const struct pmfs_flame_layout *l = &d->layout;
+	struct pmfs_flame_layout *l = d->layout;
 	uint32_t n = d->flame->n, first = d->caption->whole.len ? 0 : 1;
 	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the background */
 	double least = d->whole * (d->flame->shade ? MIN_SHADED_SHARE : MIN_SHARE);
-	d->boxes = malloc(n * sizeof(*d->boxes));
-	if (!d->boxes)
-		return -ENOMEM;
+	d->boxes = pm_arena_array(d->a, n, sizeof(*d->boxes));
 	for (uint32_t i = first; i < n && d->whole > 0; i++)
 		if (l->total[i] >= least && l->depth[i] < MAX_LEVELS)
 			d->boxes[d->n_boxes++] = i;
 	if (d->n_boxes > most) {
-		if (pm_sort_with(
-			    d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout) < 0)
-			return -ENOMEM;
+		pm_build_check(d->a,
+			pm_sort_with(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, l));
 		d->n_boxes = most;
 	}
-	if (pm_sort_with(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, &d->layout) < 0)
-		return -ENOMEM;
+	pm_build_check(
+		d->a, pm_sort_with(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, l));
 	for (uint32_t i = 0; i < d->n_boxes; i++)
 		if (l->depth[d->boxes[i]] - first >= d->levels)
 			d->levels = l->depth[d->boxes[i]] - first + 1;
-	return count_omitted(d);
+	count_omitted(d);
 }
 
 /* ---- boxes ---- */
@@ -129,7 +121,7 @@ static double width_of(const struct drawing *d, double cost)
 static void add_costs(const struct drawing *d, uint32_t node, struct pm_text *out)
 {
 	const struct pmfs_flame *f = d->flame;
-	double cost = d->layout.total[node], own = pmfs_flame_own(f, node);
+	double cost = d->layout->total[node], own = pmfs_flame_own(f, node);
 	pmfs_print_amount(out, cost, d->caption->unit);
 	if (node != 0) {
 		pm_text_str(out, ", ");
@@ -138,7 +130,7 @@ static void add_costs(const struct drawing *d, uint32_t node, struct pm_text *ou
 	}
 	if (node != 0 && f->parent[node] != 0) {
 		pm_text_str(out, ", ");
-		pmfs_print_share(out, cost, d->layout.total[f->parent[node]]);
+		pmfs_print_share(out, cost, d->layout->total[f->parent[node]]);
 		pm_text_str(out, " of its caller");
 	}
 	if (own > cost * ROUNDING && own < cost) {
@@ -182,22 +174,21 @@ static void draw_box(struct drawing *d, uint32_t node, struct pm_text *facts)
 {
 	const struct pmfs_caption *c = d->caption;
 	struct pm_bytes name = node ? d->flame->names[d->flame->name[node]] : c->whole;
-	uint32_t level = d->layout.depth[node] - (c->whole.len ? 0 : 1) + c->n_above;
-	struct box box = {.x = PMFS_SVG_MARGIN + width_of(d, d->layout.start[node]),
+	uint32_t level = d->layout->depth[node] - (c->whole.len ? 0 : 1) + c->n_above;
+	struct box box = {.x = PMFS_SVG_MARGIN + width_of(d, d->layout->start[node]),
 		.y = TOP + level * ROW,
-		.width = width_of(d, d->layout.total[node]),
+		.width = width_of(d, d->layout->total[node]),
 		.colour = colour_of(d, node, name)};
 	pm_text_clear(facts);
 	add_costs(d, node, facts);
 	draw_bar(d, "box", name, pm_text_view(facts), &box);
-	d->out->failed |= facts->failed;
 }
 
 /* Callers of the subtree are bars, because they have no cost here. */
 static void draw_boxes(struct drawing *d)
 {
 	const struct pmfs_caption *c = d->caption;
-	struct pm_text facts = {.p = NULL};
+	struct pm_text facts = {.arena = d->a};
 	for (uint32_t i = 0; i < c->n_above; i++) {
 		struct box box = {PMFS_SVG_MARGIN, TOP + i * ROW, INNER,
 			pmfs_palette[pmfs_colour_of(c->colours, c->above[i])]};
@@ -205,7 +196,6 @@ static void draw_boxes(struct drawing *d)
 	}
 	for (uint32_t i = 0; i < d->n_boxes; i++)
 		draw_box(d, d->boxes[i], &facts);
-	pm_text_done(&facts);
 }
 
 /* ---- the texts around them ---- */
@@ -258,7 +248,7 @@ static uint32_t rows_of(const struct drawing *d)
 
 static void draw_header(struct drawing *d)
 {
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = d->a};
 	add_heading(&line, d->caption);
 	pmfs_svg_open(d->out, TOP + BOTTOM + ROW * rows_of(d), pm_text_view(&line));
 	pmfs_svg_line(d->out, NULL, "title", PMFS_SVG_MARGIN, 29, &line);
@@ -267,7 +257,6 @@ static void draw_header(struct drawing *d)
 	add_legend(d, &line);
 	pmfs_svg_line(d->out, "details", NULL, PMFS_SVG_MARGIN, 70, &line);
 	pmfs_svg_controls(d->out);
-	pm_text_done(&line);
 }
 
 static void draw_footer(struct drawing *d)
@@ -290,22 +279,17 @@ static void draw_footer(struct drawing *d)
 	pmfs_svg_close(d->out, pmfs_asset_labels_js, pmfs_asset_flamegraph_js);
 }
 
-int pmfs_flamegraph_draw(const struct pmfs_flame *flame, const struct pmfs_caption *caption,
-	struct pm_text *out, struct pm_error *err)
+void pmfs_flamegraph_draw(struct pm_arena *a, const struct pmfs_flame *flame,
+	const struct pmfs_caption *caption, struct pm_text *out)
 {
-	struct drawing d = {.flame = flame, .caption = caption, .out = out};
-	int r = pmfs_flame_lay_out(flame, &d.layout, err);
-	if (r < 0)
-		return r;
-	d.whole = d.layout.total[0];
-	r = choose_boxes(&d);
-	if (r == 0) {
-		draw_header(&d);
-		draw_boxes(&d);
-		draw_footer(&d);
-		r = pm_text_status(out);
-	}
-	free(d.boxes);
-	pmfs_flame_layout_done(&d.layout);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	struct drawing d = {.a = a,
+		.flame = flame,
+		.caption = caption,
+		.layout = pmfs_flame_lay_out(a, flame),
+		.out = out};
+	d.whole = d.layout->total[0];
+	choose_boxes(&d);
+	draw_header(&d);
+	draw_boxes(&d);
+	draw_footer(&d);
 }

@@ -4,10 +4,9 @@
  */
 #include "fs/views/sums/iterations.h"
 
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/svg.h"
@@ -26,6 +25,7 @@ enum { TOP = 106, HEIGHT = 300, LEFT = 90, WIDTH = PMFS_SVG_WIDTH - PMFS_SVG_MAR
 #define OUTLIER 0xd1495bu
 
 struct plot {
+	struct pm_arena *a;
 	const struct pmfs_iterations *all;
 	double begin, end; /* ns since the origin */
 	double most, median, limit;
@@ -40,34 +40,26 @@ static int by_length(const void *a, const void *b)
 }
 
 /* What is longer than the upper quartile by one and a half times the middle half is an outlier. */
-static int find_limits(struct plot *p)
+static void find_limits(struct plot *p)
 {
 	uint32_t n = p->all->n;
-	uint64_t *lengths = malloc(((size_t)n + 1) * sizeof(*lengths));
-	if (!lengths)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		lengths[i] = p->all->items[i].duration_ns;
-	if (pm_sort(lengths, n, sizeof(*lengths), by_length) < 0) {
-		free(lengths);
-		return -ENOMEM;
+	uint64_t *lengths = pm_arena_array(p->a, n, sizeof(*lengths));
+	p->begin = p->end = iteration_begin(p->all, &p->all->items[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pmfs_iteration *it = &p->all->items[i];
+		double start = iteration_begin(p->all, it);
+		double end = start + (double)it->duration_ns;
+		lengths[i] = it->duration_ns;
+		p->begin = start < p->begin ? start : p->begin;
+		p->end = end > p->end ? end : p->end;
 	}
+	pm_build_check(p->a, pm_sort(lengths, n, sizeof(*lengths), by_length));
 	double lower = (double)lengths[n / 4], upper = (double)lengths[(uint64_t)n * 3 / 4];
 	p->most = (double)lengths[n - 1];
 	p->median = (double)lengths[n / 2];
 	p->limit = upper + 1.5 * (upper - lower);
 	for (uint32_t i = 0; i < n; i++)
 		p->n_outliers += (double)lengths[i] > p->limit;
-	free(lengths);
-	p->begin = p->end = iteration_begin(p->all, &p->all->items[0]);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pmfs_iteration *it = &p->all->items[i];
-		double start = iteration_begin(p->all, it);
-		double end = start + (double)it->duration_ns;
-		p->begin = start < p->begin ? start : p->begin;
-		p->end = end > p->end ? end : p->end;
-	}
-	return 0;
 }
 
 static double y_of(const struct plot *p, double ns)
@@ -96,11 +88,9 @@ static void draw_one(const struct plot *p, uint32_t i)
 	pm_text_str(p->out, "/></g>\n");
 }
 
-static int draw_all(const struct plot *p)
+static void draw_all(const struct plot *p)
 {
-	uint32_t *longest = malloc(WIDTH * sizeof(*longest));
-	if (!longest)
-		return -ENOMEM;
+	uint32_t longest[WIDTH];
 	for (unsigned x = 0; x < WIDTH; x++)
 		longest[x] = PM_NONE;
 	for (uint32_t i = 0; i < p->all->n; i++) {
@@ -111,14 +101,12 @@ static int draw_all(const struct plot *p)
 	for (unsigned x = 0; x < WIDTH; x++)
 		if (longest[x] != PM_NONE)
 			draw_one(p, longest[x]);
-	free(longest);
-	return 0;
 }
 
 static void draw_level(const struct plot *p, const char *name, double ns)
 {
 	double y = y_of(p, ns);
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = p->a};
 	pm_text_str(p->out, "<path class=\"grid\" d=\"M");
 	pmfs_svg_number(p->out, LEFT);
 	pm_text_char(p->out, ' ');
@@ -129,12 +117,11 @@ static void draw_level(const struct plot *p, const char *name, double ns)
 	pm_text_printf(&line, "%s ", name);
 	pmfs_print_ns(&line, ns);
 	pmfs_svg_line(p->out, NULL, "small", PMFS_SVG_MARGIN, y + 4, &line);
-	pm_text_done(&line);
 }
 
 static void draw_head(const struct plot *p, const char *name)
 {
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = p->a};
 	pmfs_add_cut(&line, pm_bytes_of(name), 60);
 	pm_text_str(&line, " · duration of each iteration");
 	pmfs_svg_open(p->out, TOP + HEIGHT + 20, pm_text_view(&line));
@@ -150,18 +137,15 @@ static void draw_head(const struct plot *p, const char *name)
 		pm_text_str(&line, " (red: more than 1.5 times the middle half above it)");
 	}
 	pmfs_svg_line(p->out, NULL, NULL, PMFS_SVG_MARGIN, 49, &line);
-	pm_text_done(&line);
 }
 
-int pmfs_iterations_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void draw(const struct pmfs_writing *w)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	struct plot p = {.out = out};
-	int r = pmfs_iterations(m, &p.all, err);
-	if (r < 0)
-		return r;
-	if (p.all->n && find_limits(&p) < 0)
-		return pmfs_no_memory(err);
+	struct pmfs_model *m = w->model;
+	struct plot p = {.a = w->a, .out = w->out};
+	pm_build_check(w->a, pmfs_iterations(m, &p.all, w->err));
+	if (p.all->n)
+		find_limits(&p);
 	draw_head(&p, pmfs_model_iterations(m));
 	if (p.all->n) {
 		const struct pmfs_time_axis axis = {.left = LEFT,
@@ -170,13 +154,16 @@ int pmfs_iterations_render(const struct pm_doc *doc, struct pm_text *out, struct
 			.bottom = TOP + HEIGHT,
 			.begin_ns = p.begin,
 			.end_ns = p.end};
-		pmfs_svg_time_axis(out, &axis);
-		if (draw_all(&p) < 0)
-			return pmfs_no_memory(err);
+		pmfs_svg_time_axis(w->out, &axis);
+		draw_all(&p);
 		draw_level(&p, "median", p.median);
 		if (y_of(&p, p.most) < y_of(&p, p.median) - 14)
 			draw_level(&p, "max", p.most);
 	}
-	pm_text_str(out, "</svg>\n");
-	return pm_text_status(out) < 0 ? pmfs_no_memory(err) : 0;
+	pm_text_str(w->out, "</svg>\n");
+}
+
+int pmfs_iterations_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, draw, out, err);
 }

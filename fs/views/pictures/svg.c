@@ -207,7 +207,7 @@ void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns)
 void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name)
 {
 	size_t columns = width < 12 ? 0 : (size_t)((width - 5) / COLUMN_WIDTH);
-	struct pm_text label = {.p = NULL};
+	struct pm_text label = {.arena = out->arena};
 	pmfs_svg_cut(&label, name, columns);
 	if (label.len > 0) {
 		pmfs_svg_text(out, NULL, NULL, x + 3, y + 12.5);

@@ -6,18 +6,16 @@
  */
 #include "fs/views/pictures/timeline.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 
 enum { N = PMFS_TIMELINE_POINTS, BATCH = 128 };
 
 /* A window on the samples of one thread. */
 struct reader {
+	struct pm_arena *a;
+	struct pm_error *err;
 	const struct pm_profile *profile;
 	uint32_t thread;
 	uint64_t n; /* samples in all */
@@ -49,39 +47,36 @@ static uint64_t end_of(const struct pm_sample *s)
 /* ---- samples ---- */
 
 /* The batch that begins at sample `first`; a trace that ends early has fewer samples. */
-static int load(struct reader *r, uint64_t first, uint32_t room, struct pm_error *err)
+static void load(struct reader *r, uint64_t first, uint32_t room)
 {
-	if (pm_work_cancelled())
-		return pmfs_no_memory(err);
-	int64_t n = r->profile->ops->samples(r->profile, r->thread, first, r->batch, room, err);
+	pm_build_proceed(r->a);
+	int64_t n = r->profile->ops->samples(r->profile, r->thread, first, r->batch, room, r->err);
+	pm_build_check(r->a, n < 0 ? (int)n : 0);
 	r->first = first;
-	r->n_batch = n > 0 ? (uint32_t)n : 0;
+	r->n_batch = (uint32_t)n;
 	for (uint32_t i = 0; i < r->n_batch && r->profile->samples_are_weighed; i++)
 		r->batch[i].duration_ns = r->batch[i].drawn_ns;
-	return n < 0 ? (int)n : 0;
 }
 
 /*
  * Leaves the batch that holds the last sample not after `time`, which is known to be at or beyond
  * the batch's first, and some samples on either side of it.
  */
-static int seek(struct reader *r, uint64_t time, struct pm_error *err)
+static void seek(struct reader *r, uint64_t time)
 {
 	uint64_t low = r->first, high = r->n; /* of low it is known that it is not after `time` */
 	if (r->n_batch == 0 || r->batch[r->n_batch - 1].time_ns > time)
-		return 0;
+		return;
 	low += r->n_batch - 1;
 	for (uint64_t step = 1; high - low > 1; step *= 2) {
 		uint64_t middle = step < (high - low) / 2 ? low + step : low + (high - low) / 2;
-		int e = load(r, middle, 1, err);
-		if (e < 0)
-			return e;
+		load(r, middle, 1);
 		if (r->n_batch && r->batch[0].time_ns <= time)
 			low = middle;
 		else
 			high = middle;
 	}
-	return load(r, low < BATCH / 2 ? 0 : low - BATCH / 2, BATCH, err);
+	load(r, low < BATCH / 2 ? 0 : low - BATCH / 2, BATCH);
 }
 
 /* The last sample of the batch that is not after `time`, or NULL. */
@@ -104,14 +99,13 @@ static uint32_t brief_context(const struct reader *r, const struct pmfs_timeline
 	return found;
 }
 
-static int read_samples(
-	struct reader *r, const struct pmfs_timeline *t, uint32_t row, struct pm_error *err)
+static void read_samples(struct reader *r, const struct pmfs_timeline *t, uint32_t row)
 {
 	uint32_t *cells = t->context + (size_t)row * N;
-	int e = load(r, 0, BATCH, err);
-	for (uint32_t i = 0; e == 0 && i < N; i++) {
+	load(r, 0, BATCH);
+	for (uint32_t i = 0; i < N; i++) {
 		uint64_t time = t->middle[i];
-		e = seek(r, time, err);
+		seek(r, time);
 		const struct pm_sample *s = last_before(r, time);
 		if (s && s->duration_ns != PM_NO_TIME && end_of(s) > time)
 			cells[i] = pm_tree_find_sample(t->tree, s->context);
@@ -120,7 +114,6 @@ static int read_samples(
 		cells[i] = brief_context(r, t, i);
 		t->brief[(size_t)row * N + i] = true;
 	}
-	return e;
 }
 
 /* ---- calls ---- */
@@ -166,17 +159,14 @@ static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct
 	}
 }
 
-static int read_calls(
-	struct reader *r, const struct pmfs_timeline *t, uint32_t row, struct pm_error *err)
+static void read_calls(struct reader *r, const struct pmfs_timeline *t, uint32_t row)
 {
-	for (uint64_t at = 0; at < r->n; at += r->n_batch) {
-		int e = load(r, at, BATCH, err);
-		if (e < 0 || r->n_batch == 0)
-			return e;
+	r->n_batch = 1;
+	for (uint64_t at = 0; at < r->n && r->n_batch > 0; at += r->n_batch) {
+		load(r, at, BATCH);
 		for (uint32_t k = 0; k < r->n_batch; k++)
 			paint_call(t, row, &r->batch[k]);
 	}
-	return 0;
 }
 
 /* ---- rows ---- */
@@ -197,47 +187,30 @@ static int compare_threads(const void *a, const void *b, void *threads)
 	return (x > y) - (x < y);
 }
 
-/* The threads that have samples, in the order of their identities: the caller frees `*ret`. */
-static int list_threads(
-	const struct pm_threads *threads, uint32_t only, uint32_t **ret, uint32_t *ret_n)
+/* All threads with samples, or of them one (PM_NONE: all), in the order of their identities. */
+struct whole {
+	uint32_t *thread, n;
+	uint64_t begin, end; /* what they cover */
+};
+
+static void list_threads(
+	struct pm_arena *a, const struct pm_threads *threads, uint32_t only, struct whole *ret)
 {
-	uint32_t *list = *ret = malloc(((size_t)threads->n + 1) * sizeof(*list));
-	*ret_n = 0;
-	if (!list)
-		return -ENOMEM;
+	ret->thread = pm_arena_array(a, threads->n, sizeof(*ret->thread));
 	for (uint32_t i = 0; i < threads->n; i++)
 		if ((only == PM_NONE || only == i) && threads->threads[i].n_samples > 0)
-			list[(*ret_n)++] = i;
-	return pm_sort_with(
-		list, *ret_n, sizeof(*list), compare_threads, (void *)(uintptr_t)threads->threads);
+			ret->thread[ret->n++] = i;
+	pm_build_check(a,
+		pm_sort_with(ret->thread, ret->n, sizeof(*ret->thread), compare_threads,
+			(void *)(uintptr_t)threads->threads));
 }
 
-/* Every n-th thread if there are too many; in place. */
-static void choose_rows(struct pmfs_timeline *t)
-{
-	uint32_t step = (t->n_threads + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
-	for (uint32_t i = 0; i < t->n_threads; i += step)
-		t->thread[t->n_rows++] = t->thread[i];
-}
-
-/* `numbered`: there is one row at most. */
-static int make_cells(struct pmfs_timeline *t, bool numbered)
-{
-	size_t n_cells = ((size_t)t->n_rows + 1) * N;
-	t->context = malloc(n_cells * sizeof(*t->context));
-	t->brief = calloc(n_cells, sizeof(*t->brief));
-	t->seq = numbered ? calloc(N, sizeof(*t->seq)) : NULL;
-	if (!t->context || !t->brief || (numbered && !t->seq))
-		return -ENOMEM;
-	for (size_t i = 0; i < n_cells; i++)
-		t->context[i] = PM_NONE;
-	return 0;
-}
-
-static struct reader reader_of(
-	const struct pm_profile *profile, const struct pm_threads *threads, uint32_t thread)
+static struct reader reader_of(struct pm_arena *a, const struct pm_profile *profile,
+	const struct pm_threads *threads, uint32_t thread, struct pm_error *err)
 {
 	struct reader r;
+	r.a = a;
+	r.err = err;
 	r.profile = profile;
 	r.thread = thread;
 	r.n = threads->threads[thread].n_samples;
@@ -246,90 +219,68 @@ static struct reader reader_of(
 }
 
 /* Widens begin … end to what the first and the last sample of a thread cover. */
-static int include(uint64_t *begin, uint64_t *end, struct reader *r, struct pm_error *err)
+static void include(struct whole *w, struct reader *r)
 {
-	int e = load(r, 0, 1, err);
-	if (e < 0 || r->n_batch == 0)
-		return e;
-	if (r->batch[0].time_ns < *begin)
-		*begin = r->batch[0].time_ns;
-	e = load(r, r->n - 1, 1, err);
-	if (e < 0 || r->n_batch == 0)
-		return e;
+	load(r, 0, 1);
+	if (r->n_batch == 0)
+		return;
+	if (r->batch[0].time_ns < w->begin)
+		w->begin = r->batch[0].time_ns;
+	load(r, r->n - 1, 1);
+	if (r->n_batch == 0)
+		return;
 	uint64_t last = end_of(&r->batch[0]);
 	if (last == PM_NO_TIME)
 		last = r->batch[0].time_ns;
-	if (last > *end)
-		*end = last;
-	return 0;
+	if (last > w->end)
+		w->end = last;
 }
 
 /*
- * What some threads cover: from the first to the last sample, or to the end of the last call where
+ * What the threads cover: from the first to the last sample, or to the end of the last call where
  * the format knows it.
  */
-static int find_span(const struct pm_profile *p, const struct pm_threads *threads,
-	const uint32_t *list, uint32_t n, uint64_t *begin, uint64_t *end, struct pm_error *err)
+static void find_span(struct pm_arena *a, const struct pm_profile *p,
+	const struct pm_threads *threads, struct whole *w, struct pm_error *err)
 {
-	int e = 0;
 	if (p->window) { /* all of it, whatever was traced when */
-		*begin = p->window->start_ns;
-		*end = p->window->end_ns;
-		return 0;
+		w->begin = p->window->start_ns;
+		w->end = p->window->end_ns;
+		return;
 	}
-	*begin = UINT64_MAX;
-	*end = 0;
-	for (uint32_t i = 0; e == 0 && i < n; i++) {
-		struct reader r = reader_of(p, threads, list[i]);
+	w->begin = UINT64_MAX;
+	w->end = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct reader r = reader_of(a, p, threads, w->thread[i], err);
 		struct pm_thread_counts counts = {.last_ns = 0};
-		e = include(begin, end, &r, err);
-		if (e == 0 && p->ops->thread_counts)
-			e = p->ops->thread_counts(p, list[i], &counts, err);
-		if (e == 0 && counts.last_ns > *end)
-			*end = counts.last_ns;
+		include(w, &r);
+		if (p->ops->thread_counts)
+			pm_build_check(a, p->ops->thread_counts(p, w->thread[i], &counts, err));
+		if (counts.last_ns > w->end)
+			w->end = counts.last_ns;
 	}
-	if (*begin > *end)
-		*begin = *end;
-	return e;
+	if (w->begin > w->end)
+		w->begin = w->end;
 }
 
-/*
- * All threads with samples, and what they cover. Parts of the timeline are asked for one by one,
- * some threads each, and begin with all of this.
- */
-struct whole {
-	uint32_t *thread, n;
-	uint64_t begin, end;
-};
-
-static int whole_fill(void *owner, void *part, struct pm_error *err)
+/* Parts of the timeline are asked for one by one, some threads each, and begin with all of this. */
+static void whole_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(owner);
 	const struct pm_threads *threads;
-	struct whole *w = part;
-	int e = pmfs_model_threads(owner, &threads, err);
-	if (e == 0 && list_threads(threads, PM_NONE, &w->thread, &w->n) < 0)
-		e = pmfs_no_memory(err);
-	return e < 0 ? e : find_span(p, threads, w->thread, w->n, &w->begin, &w->end, err);
-}
-
-static void whole_done(void *part)
-{
-	struct whole *w = part;
-	free(w->thread);
+	pm_build_check(a, pmfs_model_threads(owner, &threads, err));
+	list_threads(a, threads, PM_NONE, part);
+	find_span(a, pmfs_model_profile(owner), threads, part, err);
 }
 
 /* The rows and times of a part of the whole. Times are those of all threads, whichever are shown.
  */
-static int lay_out_part(struct pmfs_timeline *t, struct pmfs_model *m,
+static void lay_out_part(struct pm_arena *a, struct pmfs_timeline *t, struct pmfs_model *m,
 	const struct pmfs_timeline_part *part, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct whole), whole_fill, whole_done, .what = "the times of traces"};
+		sizeof(struct whole), .what = "the times of traces", .build = whole_build};
 	const struct whole *w;
-	int e = pmfs_model_part(m, PMFS_PART_TIMELINE, &type, &w, err);
-	if (e < 0)
-		return e;
+	pm_build_check(a, pmfs_model_part(m, PMFS_PART_TIMELINE, &type, &w, err));
 	uint32_t first = part->first_row < w->n ? part->first_row : w->n, most = part->n_rows;
 	if (part->one) {
 		for (first = 0; first < w->n && w->thread[first] != part->only;)
@@ -338,81 +289,75 @@ static int lay_out_part(struct pmfs_timeline *t, struct pmfs_model *m,
 	}
 	t->n_threads = w->n;
 	t->n_rows = w->n - first < most ? w->n - first : most;
-	t->thread = malloc(((size_t)t->n_rows + 1) * sizeof(*t->thread));
-	if (!t->thread)
-		return pmfs_no_memory(err);
-	memcpy(t->thread, w->thread + first, t->n_rows * sizeof(*t->thread));
+	t->thread = w->thread + first;
 	struct pmfs_timeline all = {.begin = w->begin, .end = w->end};
 	uint64_t parts = UINT64_C(1) << part->level, next = part->part + UINT64_C(1);
 	t->is_last = next == parts;
 	t->begin = time_between(&all, part->part, parts);
 	t->end = time_between(&all, next, parts);
-	return 0;
 }
 
 /*
- * The same for the whole, or for one thread of it: the times are those of the rows. A thread's
- * trace without samples may be one that cannot be read.
+ * The same for the whole, or for one thread of it: the times are those of the rows, every n-th
+ * thread if there are too many. A thread's trace without samples may be one that cannot be read.
  */
-static int lay_out_rows(struct pmfs_timeline *t, const struct pm_profile *p,
+static void lay_out_rows(struct pm_arena *a, struct pmfs_timeline *t, const struct pm_profile *p,
 	const struct pm_threads *threads, uint32_t thread, struct pm_error *err)
 {
-	int e = 0;
+	struct whole w = {.n = 0};
 	t->is_last = true;
-	if (list_threads(threads, thread, &t->thread, &t->n_threads) < 0)
-		return pmfs_no_memory(err);
-	if (thread != PM_NONE && t->n_threads == 0 && threads->threads[thread].has_trace) {
-		struct reader r = reader_of(p, threads, thread);
-		e = load(&r, 0, 1, err);
+	list_threads(a, threads, thread, &w);
+	if (thread != PM_NONE && w.n == 0 && threads->threads[thread].has_trace) {
+		struct reader r = reader_of(a, p, threads, thread, err);
+		load(&r, 0, 1);
 	}
-	choose_rows(t);
-	return e < 0 ? e : find_span(p, threads, t->thread, t->n_rows, &t->begin, &t->end, err);
+	t->n_threads = w.n;
+	uint32_t step = (w.n + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
+	for (uint32_t i = 0; i < w.n; i += step)
+		w.thread[t->n_rows++] = w.thread[i];
+	w.n = t->n_rows;
+	find_span(a, p, threads, &w, err);
+	t->thread = w.thread;
+	t->begin = w.begin;
+	t->end = w.end;
 }
 
-static int read_timeline(struct pmfs_model *m, uint32_t thread,
-	const struct pmfs_timeline_part *part, struct pmfs_timeline *ret, struct pm_error *err)
+static struct pmfs_timeline *read_timeline(struct pm_arena *a, struct pmfs_model *m,
+	uint32_t thread, const struct pmfs_timeline_part *part, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pmfs_timeline t = {.tree = NULL};
+	struct pmfs_timeline *t = pm_arena_alloc(a, sizeof(*t));
 	const struct pm_threads *threads;
-	int e = pmfs_model_threads(m, &threads, err);
-	if (e == 0)
-		e = pmfs_model_tree(m, &t.tree, err);
-	if (e == 0)
-		e = part ? lay_out_part(&t, m, part, err)
-			 : lay_out_rows(&t, p, threads, thread, err);
-	for (uint32_t i = 0; i < N; i++)
-		t.middle[i] = time_between(&t, 2 * i + 1, 2 * N);
-	if (e == 0 && make_cells(&t, part && part->one && p->traces_are_calls) < 0)
-		e = pmfs_no_memory(err);
-	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
-		struct reader r = reader_of(p, threads, t.thread[i]);
-		e = (p->traces_are_calls ? read_calls : read_samples)(&r, &t, i, err);
-	}
-	if (e < 0)
-		pmfs_timeline_done(&t);
+	pm_build_check(a, pmfs_model_threads(m, &threads, err));
+	pm_build_check(a, pmfs_model_tree(m, &t->tree, err));
+	if (part)
+		lay_out_part(a, t, m, part, err);
 	else
-		*ret = t;
-	return e;
+		lay_out_rows(a, t, p, threads, thread, err);
+	for (uint32_t i = 0; i < N; i++)
+		t->middle[i] = time_between(t, 2 * i + 1, 2 * N);
+	size_t n_cells = (size_t)t->n_rows * N;
+	t->context = pm_arena_array(a, n_cells, sizeof(*t->context));
+	t->brief = pm_arena_array(a, n_cells, sizeof(*t->brief));
+	if (part && part->one && p->traces_are_calls)
+		t->seq = pm_arena_array(a, N, sizeof(*t->seq)); /* there is one row at most */
+	for (size_t i = 0; i < n_cells; i++)
+		t->context[i] = PM_NONE;
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		struct reader r = reader_of(a, p, threads, t->thread[i], err);
+		(p->traces_are_calls ? read_calls : read_samples)(&r, t, i);
+	}
+	return t;
 }
 
-int pmfs_timeline_read(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err)
+struct pmfs_timeline *pmfs_timeline_read(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
 {
-	return read_timeline(m, thread, NULL, ret, err);
+	return read_timeline(a, m, thread, NULL, err);
 }
 
-int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_part *part,
-	struct pmfs_timeline *ret, struct pm_error *err)
+struct pmfs_timeline *pmfs_timeline_read_part(struct pm_arena *a, struct pmfs_model *m,
+	const struct pmfs_timeline_part *part, struct pm_error *err)
 {
-	return read_timeline(m, PM_NONE, part, ret, err);
-}
-
-void pmfs_timeline_done(struct pmfs_timeline *t)
-{
-	free(t->thread);
-	free(t->context);
-	free(t->brief);
-	free(t->seq);
-	*t = (struct pmfs_timeline){.tree = NULL};
+	return read_timeline(a, m, PM_NONE, part, err);
 }

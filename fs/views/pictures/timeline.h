@@ -18,7 +18,7 @@ enum {
 struct pmfs_timeline {
 	const struct pm_tree *tree;
 	uint32_t n_rows;
-	uint32_t *thread;    /* of each row; in the order of identities */
+	const uint32_t *thread; /* of each row; in the order of identities */
 	uint32_t n_threads;  /* number of threads with samples; more than rows if some were left out
 			      */
 	uint64_t begin, end; /* ns as stored; begin <= end */
@@ -33,10 +33,10 @@ struct pmfs_timeline {
 
 /*
  * Of one thread, or of all threads with samples (PM_NONE). Samples are found by searching; calls
- * overlap, so all of them are read. The caller frees `ret`.
+ * overlap, so all of them are read. In a build of the arena, as what follows.
  */
-int pmfs_timeline_read(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err);
+struct pmfs_timeline *pmfs_timeline_read(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 
 /*
  * A part of the timeline of all threads: `n_rows` threads from `first_row` on, or the thread `only`
@@ -49,11 +49,8 @@ struct pmfs_timeline_part {
 	uint32_t only;
 };
 
-int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_part *part,
-	struct pmfs_timeline *ret, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_timeline_done(struct pmfs_timeline *t);
+struct pmfs_timeline *pmfs_timeline_read_part(struct pm_arena *a, struct pmfs_model *m,
+	const struct pmfs_timeline_part *part, struct pm_error *err);
 
 /* The time of a point, 0 to PMFS_TIMELINE_POINTS; a cell is between two points. */
 uint64_t pmfs_timeline_time(const struct pmfs_timeline *t, uint32_t point);
@@ -66,7 +63,6 @@ struct pmfs_bands {
 	struct pmfs_band_name *top;
 	uint64_t n_seen, n_busy, n_cells; /* totals of `top`, and the number of cells counted */
 	struct pm_strtab names;
-	struct pm_arena arena;
 };
 
 struct pmfs_band_name {
@@ -81,11 +77,7 @@ struct pmfs_band_name {
  * shows the innermost function of the call path that has at least 1 % of what is shown, so that
  * waiting below a busy function is visible.
  */
-int pmfs_bands_make(
-	const struct pmfs_timeline *t, bool stacked, struct pmfs_bands *ret, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_bands_done(struct pmfs_bands *b);
+struct pmfs_bands *pmfs_bands_make(struct pm_arena *a, const struct pmfs_timeline *t, bool stacked);
 
 /*
  * Reduces the picture to at most `limit` runs of equal cells: each n cells of a band are replaced

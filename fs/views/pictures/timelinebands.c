@@ -4,11 +4,8 @@
  * levels are found by passes over the tree in pre-order, in which a parent comes before its
  * children: no path is ever walked up.
  */
-#include <stdlib.h>
-
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/timeline.h"
 #include "fs/views/sums/stacks.h"
@@ -19,6 +16,7 @@ enum {
 };
 
 struct levelling {
+	struct pm_arena *a; /* of what is needed to make the bands */
 	const struct pmfs_timeline *timeline;
 	struct pmfs_bands *bands;
 	uint32_t *shown;   /* by context: the frame that it is part of */
@@ -26,6 +24,7 @@ struct levelling {
 	uint32_t *frame;   /* by context: the one at the level asked for, or the path's last */
 	uint32_t *name_of; /* by frame of the tree: its name, or PM_NONE */
 	uint32_t deepest;  /* of all cells */
+	struct pm_text raw, line;
 };
 
 static void find_levels(struct levelling *l)
@@ -54,29 +53,24 @@ static void find_frames(struct levelling *l, uint32_t level)
 
 /* ---- names ---- */
 
-static int intern_frame(struct levelling *l, uint32_t frame)
+static void intern_frame(struct levelling *l, uint32_t frame)
 {
 	const struct pm_tree *tree = l->timeline->tree;
-	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
 	if (l->name_of[frame] != PM_NONE)
-		return 0;
-	pm_text_line(&line, pmfs_stacks_name(tree, &tree->frames[frame], &raw));
-	l->name_of[frame] = pm_strtab_add(&l->bands->names, pm_text_view(&line));
-	bool good = !raw.failed && !line.failed && l->name_of[frame] != PM_NONE;
-	pm_text_done(&raw);
-	pm_text_done(&line);
-	return good ? 0 : -ENOMEM;
+		return;
+	pm_text_clear(&l->raw);
+	pm_text_clear(&l->line);
+	pm_text_line(&l->line, pmfs_stacks_name(tree, &tree->frames[frame], &l->raw));
+	l->name_of[frame] = pm_strtab_add(&l->bands->names, pm_text_view(&l->line));
 }
 
 /* Every name that a cell can have at the level that l->frame is of. */
-static int intern_names(struct levelling *l)
+static void intern_names(struct levelling *l)
 {
 	const struct pmfs_timeline *t = l->timeline;
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < (size_t)t->n_rows * N; i++)
+	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
 		if (t->context[i] != PM_NONE)
-			r = intern_frame(l, t->tree->frame[l->frame[t->context[i]]]);
-	return r;
+			intern_frame(l, t->tree->frame[l->frame[t->context[i]]]);
 }
 
 /* Fills a band from a row of the timeline. With `only`, from paths that reach that level. */
@@ -104,18 +98,14 @@ static int compare_counts(const void *a, const void *b)
 }
 
 /* Counts the first bands, one for each row of the timeline, into `top`. */
-static int count_names(struct levelling *l)
+static void count_names(struct pm_arena *a, struct levelling *l)
 {
 	struct pmfs_bands *b = l->bands;
-	struct pmfs_band_name *top = realloc(b->top, ((size_t)b->names.n + 1) * sizeof(*top));
-	if (!top)
-		return -ENOMEM;
-	b->top = top;
+	struct pmfs_band_name *top = b->top = pm_arena_array(a, b->names.n, sizeof(*top));
 	b->n_names = b->names.n;
-	b->n_seen = b->n_busy = 0;
 	b->n_cells = (uint64_t)l->timeline->n_rows * N;
 	for (uint32_t i = 0; i < b->n_names; i++)
-		top[i] = (struct pmfs_band_name){.name = i};
+		top[i].name = i;
 	for (size_t i = 0; i < b->n_cells; i++) {
 		if (b->name[i] == PM_NONE)
 			continue;
@@ -124,11 +114,9 @@ static int count_names(struct levelling *l)
 		b->n_seen++;
 		b->n_busy += !l->timeline->brief[i];
 	}
-	if (pm_sort(top, b->n_names, sizeof(*top), compare_counts) < 0)
-		return -ENOMEM;
+	pm_build_check(a, pm_sort(top, b->n_names, sizeof(*top), compare_counts));
 	while (b->n_names > 0 && top[b->n_names - 1].n_seen == 0)
 		b->n_names--;
-	return 0;
 }
 
 /* ---- the two kinds of picture ---- */
@@ -137,9 +125,7 @@ static int count_names(struct levelling *l)
 static uint32_t *count_cells(const struct levelling *l)
 {
 	const struct pmfs_timeline *t = l->timeline;
-	uint32_t *cells = calloc((size_t)t->tree->n_contexts + 1, sizeof(*cells));
-	if (!cells)
-		return NULL;
+	uint32_t *cells = pm_arena_array(l->a, t->tree->n_contexts, sizeof(*cells));
 	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
 		if (t->context[i] != PM_NONE)
 			cells[l->shown[t->context[i]]]++;
@@ -151,34 +137,19 @@ static uint32_t *count_cells(const struct levelling *l)
 	return cells;
 }
 
-static int intern_frames(struct levelling *l, const uint32_t *cells)
-{
-	const struct pm_tree *tree = l->timeline->tree;
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
-		if (cells[i] > 0)
-			r = intern_frame(l, tree->frame[i]);
-	return r;
-}
-
 /* By name: the number of cells in a function or its callees, from its outermost frames. */
 static uint32_t *count_functions(const struct levelling *l, const uint32_t *cells)
 {
 	const struct pm_tree *tree = l->timeline->tree;
-	size_t n = (size_t)l->bands->names.n + 1;
-	uint32_t *width = calloc(n, sizeof(*width)), *until = calloc(n, sizeof(*until));
-	for (uint32_t i = 0; width && until && i < tree->n_contexts; i++) {
+	uint32_t *width = pm_arena_array(l->a, l->bands->names.n, sizeof(*width));
+	uint32_t *until = pm_arena_array(l->a, l->bands->names.n, sizeof(*until));
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t name = cells[i] > 0 ? l->name_of[tree->frame[i]] : PM_NONE;
 		if (name == PM_NONE || i < until[name])
 			continue;
 		width[name] += cells[i];
 		until[name] = tree->end[i];
 	}
-	if (!until) {
-		free(width);
-		width = NULL;
-	}
-	free(until);
 	return width;
 }
 
@@ -195,100 +166,67 @@ static void find_wide_frames(
 	}
 }
 
-static int fill_threads(struct levelling *l)
+static void fill_threads(struct pm_arena *a, struct levelling *l)
 {
 	const struct pmfs_timeline *t = l->timeline;
-	uint32_t *cells = count_cells(l), *width = NULL;
+	const uint32_t *cells = count_cells(l);
 	uint64_t n_seen = 0;
-	int r = cells && !pm_work_cancelled() && intern_frames(l, cells) == 0 ? 0 : -ENOMEM;
+	pm_build_proceed(a);
+	for (uint32_t i = 0; i < t->tree->n_contexts; i++)
+		if (cells[i] > 0)
+			intern_frame(l, t->tree->frame[i]);
 	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
 		n_seen += t->context[i] != PM_NONE;
-	if (r == 0 && !(width = count_functions(l, cells)))
-		r = -ENOMEM;
-	if (r == 0 && pm_work_cancelled())
-		r = PM_CANCELLED;
-	if (r == 0) {
-		find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
-		for (uint32_t row = 0; row < t->n_rows; row++)
-			fill_band(l, row, row, NULL);
-		l->bands->n_rows = t->n_rows;
-		r = pm_work_cancelled() ? PM_CANCELLED : count_names(l);
-	}
-	free(cells);
-	free(width);
-	return r;
+	const uint32_t *width = count_functions(l, cells);
+	pm_build_proceed(a);
+	find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		fill_band(l, row, row, NULL);
+	l->bands->n_rows = t->n_rows;
+	pm_build_proceed(a);
+	count_names(a, l);
 }
 
-static int fill_stack(struct levelling *l)
+static void fill_stack(struct pm_arena *a, struct levelling *l)
 {
-	struct pmfs_bands *b = l->bands;
 	find_frames(l, UINT32_MAX);
-	if (intern_names(l) < 0)
-		return -ENOMEM;
+	intern_names(l);
 	fill_band(l, 0, 0, NULL);
-	if (count_names(l) < 0)
-		return -ENOMEM;
-	b->n_rows = l->deepest + 1;
+	count_names(a, l);
+	l->bands->n_rows = l->deepest + 1;
 	for (uint32_t level = 0; level <= l->deepest; level++) {
 		find_frames(l, level);
-		if (pm_work_cancelled() || intern_names(l) < 0)
-			return -ENOMEM;
+		pm_build_proceed(a);
+		intern_names(l);
 		fill_band(l, 0, level, &level);
 	}
-	return 0;
 }
 
-static int make_bands(struct levelling *l, bool stacked)
+struct pmfs_bands *pmfs_bands_make(struct pm_arena *a, const struct pmfs_timeline *t, bool stacked)
 {
-	const struct pm_tree *tree = l->timeline->tree;
-	size_t n = (size_t)tree->n_contexts + 1, n_frames = (size_t)tree->n_frames + 1;
-	l->shown = malloc(n * sizeof(*l->shown));
-	l->level = malloc(n * sizeof(*l->level));
-	l->frame = malloc(n * sizeof(*l->frame));
-	l->name_of = malloc(n_frames * sizeof(*l->name_of));
-	if (!l->shown || !l->level || !l->frame || !l->name_of)
-		return -ENOMEM;
+	struct pmfs_bands *b = pm_arena_alloc(a, sizeof(*b));
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	size_t n = t->tree->n_contexts, n_frames = t->tree->n_frames;
+	struct levelling l = {.a = scratch,
+		.timeline = t,
+		.bands = b,
+		.shown = pm_arena_array(scratch, n, sizeof(*l.shown)),
+		.level = pm_arena_array(scratch, n, sizeof(*l.level)),
+		.frame = pm_arena_array(scratch, n, sizeof(*l.frame)),
+		.name_of = pm_arena_array(scratch, n_frames, sizeof(*l.name_of)),
+		.raw.arena = scratch,
+		.line.arena = scratch};
+	b->names = pm_strtab_in(a);
 	for (size_t i = 0; i < n_frames; i++)
-		l->name_of[i] = PM_NONE;
-	find_levels(l);
-	if (pm_work_cancelled())
-		return PM_CANCELLED;
-	size_t rows = stacked ? l->deepest + 1 : l->timeline->n_rows;
-	l->bands->name = malloc((rows + 1) * N * sizeof(*l->bands->name));
-	if (!l->bands->name)
-		return -ENOMEM;
-	if (l->timeline->n_rows == 0)
-		return 0;
-	return stacked ? fill_stack(l) : fill_threads(l);
-}
-
-int pmfs_bands_make(
-	const struct pmfs_timeline *t, bool stacked, struct pmfs_bands *ret, struct pm_error *err)
-{
-	struct pmfs_bands b = {.n_rows = 0};
-	struct levelling l = {.timeline = t, .bands = &b};
-	b.names.arena = &b.arena;
-	int r = make_bands(&l, stacked);
-	free(l.shown);
-	free(l.level);
-	free(l.frame);
-	free(l.name_of);
-	b.names.arena = NULL;
-	if (r < 0) {
-		pmfs_bands_done(&b);
-		return pmfs_no_memory(err);
-	}
-	*ret = b;
-	return 0;
-}
-
-void pmfs_bands_done(struct pmfs_bands *b)
-{
-	free(b->name);
-	free(b->top);
-	pm_strtab_done(&b->names);
-	pm_arena_done(&b->arena);
-	*b = (struct pmfs_bands){.n_rows = 0};
+		l.name_of[i] = PM_NONE;
+	find_levels(&l);
+	pm_build_proceed(a);
+	size_t rows = stacked ? l.deepest + 1 : t->n_rows;
+	b->name = pm_arena_array(a, rows * N, sizeof(*b->name));
+	if (t->n_rows > 0)
+		(stacked ? fill_stack : fill_threads)(a, &l);
+	pm_arena_done(scratch);
+	return b;
 }
 
 /* ---- making it fit ---- */

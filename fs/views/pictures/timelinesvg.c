@@ -7,6 +7,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/model.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/assets.h"
@@ -28,10 +29,11 @@ enum {
 };
 
 struct drawing {
+	struct pm_arena *a;
 	struct pmfs_model *model;
 	uint32_t only; /* the thread, or PM_NONE for all */
-	struct pmfs_timeline timeline;
-	struct pmfs_bands bands;
+	const struct pmfs_timeline *timeline;
+	struct pmfs_bands *bands;
 	const struct pmfs_thread_names *names;
 	const struct pmfs_colours *colours;
 	uint32_t joined; /* cells that are drawn alike */
@@ -43,13 +45,13 @@ struct drawing {
 
 static double span_ns(const struct drawing *d)
 {
-	return (double)(d->timeline.end - d->timeline.begin);
+	return (double)(d->timeline->end - d->timeline->begin);
 }
 
 /* ns since the origin. */
 static double time_of(const struct drawing *d, uint32_t point)
 {
-	return (double)(pmfs_timeline_time(&d->timeline, point) - d->timeline.begin) + d->first_ns;
+	return (double)(pmfs_timeline_time(d->timeline, point) - d->timeline->begin) + d->first_ns;
 }
 
 static double x_of(const struct drawing *d, double point)
@@ -59,12 +61,12 @@ static double x_of(const struct drawing *d, double point)
 
 static double bottom_of(const struct drawing *d)
 {
-	return TOP + d->step * (d->bands.n_rows ? d->bands.n_rows : 1);
+	return TOP + d->step * (d->bands->n_rows ? d->bands->n_rows : 1);
 }
 
 static struct pm_bytes name_of(const struct drawing *d, uint32_t name)
 {
-	return d->bands.names.items[name];
+	return d->bands->names.items[name];
 }
 
 /* ---- bands ---- */
@@ -91,7 +93,7 @@ static void draw_run(struct drawing *d, uint32_t band, uint32_t begin, uint32_t 
 
 static void draw_band(struct drawing *d, uint32_t band)
 {
-	const uint32_t *cells = d->bands.name + (size_t)band * N;
+	const uint32_t *cells = d->bands->name + (size_t)band * N;
 	for (uint32_t i = 0, end; i < N; i = end) {
 		for (end = i + 1; end < N && cells[end] == cells[i];)
 			end++;
@@ -109,7 +111,7 @@ static struct pm_bytes thread_label(const struct drawing *d, uint32_t thread)
 /* How much of the labels' beginning is the same for all: whole levels. */
 static size_t shared_start(const struct drawing *d)
 {
-	const struct pmfs_timeline *t = &d->timeline;
+	const struct pmfs_timeline *t = d->timeline;
 	struct pm_bytes first = thread_label(d, t->thread[0]);
 	size_t len = first.len;
 	for (uint32_t row = 1; row < t->n_rows; row++) {
@@ -125,8 +127,8 @@ static size_t shared_start(const struct drawing *d)
 
 static void draw_labels(struct drawing *d)
 {
-	const struct pmfs_timeline *t = &d->timeline;
-	struct pm_text cut = {.p = NULL};
+	const struct pmfs_timeline *t = d->timeline;
+	struct pm_text cut = {.arena = d->a};
 	size_t skip = t->n_rows ? shared_start(d) : 0;
 	uint32_t every = d->step >= LABEL_STEP ? 1 : (uint32_t)ceil(LABEL_STEP / d->step);
 	for (uint32_t row = 0; row < t->n_rows; row += every) {
@@ -135,22 +137,9 @@ static void draw_labels(struct drawing *d)
 		pmfs_svg_line(d->out, NULL, "small right", d->left - 6,
 			TOP + row * d->step + (d->step - 1) / 2 + 4, &cut);
 	}
-	pm_text_done(&cut);
 }
 
 /* ---- the texts around it ---- */
-
-static void draw_axis(struct drawing *d)
-{
-	double begin = time_of(d, 0);
-	pmfs_svg_time_axis(d->out,
-		&(struct pmfs_time_axis){.left = d->left,
-			.right = PMFS_SVG_WIDTH - PMFS_SVG_MARGIN,
-			.top = TOP - 8,
-			.bottom = bottom_of(d),
-			.begin_ns = begin,
-			.end_ns = begin + span_ns(d)});
-}
 
 /* `style` is how the swatch looks that has no colour of its own; NULL: that of the name. */
 static void draw_legend_entry(
@@ -158,7 +147,7 @@ static void draw_legend_entry(
 {
 	double x = PMFS_SVG_MARGIN + (place / LEGEND_ROWS) * 392.0;
 	double y = bottom_of(d) + 16 + (place % LEGEND_ROWS) * LEGEND_STEP;
-	struct pm_text cut = {.p = NULL};
+	struct pm_text cut = {.arena = d->a};
 	pmfs_svg_rect(d->out, x, y, 12, 12);
 	pm_text_str(d->out, " rx=\"2\"");
 	if (style)
@@ -167,11 +156,10 @@ static void draw_legend_entry(
 		pmfs_svg_fill(d->out, pmfs_palette[pmfs_colour_of(d->colours, name)]);
 	pm_text_str(d->out, "/>");
 	pmfs_svg_text(d->out, NULL, "right", x + 62, y + 10.5);
-	pmfs_print_share(d->out, share, (double)d->bands.n_cells);
+	pmfs_print_share(d->out, share, (double)d->bands->n_cells);
 	pmfs_svg_text_end(d->out);
 	pmfs_svg_cut(&cut, name, LEGEND_COLUMNS);
 	pmfs_svg_line(d->out, NULL, NULL, x + 70, y + 10.5, &cut);
-	pm_text_done(&cut);
 }
 
 /*
@@ -181,7 +169,7 @@ static void draw_legend_entry(
 static uint32_t next_entry(
 	const struct drawing *d, const bool *has_place, uint64_t used, unsigned before)
 {
-	const struct pmfs_bands *b = &d->bands;
+	const struct pmfs_bands *b = d->bands;
 	uint32_t other = b->n_names;
 	uint64_t near = before < PMFS_N_COLOURS ? pmfs_colours_near[before] : 0;
 	for (uint32_t i = 0; i < b->n_names && i < 2 * LEGEND; i++) {
@@ -202,7 +190,7 @@ static uint32_t next_entry(
  */
 static void draw_legend(struct drawing *d)
 {
-	const struct pmfs_bands *b = &d->bands;
+	const struct pmfs_bands *b = d->bands;
 	bool has_place[2 * LEGEND] = {false};
 	unsigned place = 0, before = PMFS_N_COLOURS;
 	uint64_t used = 0;
@@ -227,7 +215,7 @@ static void draw_legend(struct drawing *d)
 
 static void add_facts(struct drawing *d, struct pm_text *out)
 {
-	const struct pmfs_timeline *t = &d->timeline;
+	const struct pmfs_timeline *t = d->timeline;
 	pmfs_print_ns(out, span_ns(d));
 	if (d->only == PM_NONE) {
 		pm_text_str(out, " · ");
@@ -256,7 +244,7 @@ static void add_method(struct drawing *d, struct pm_text *out)
 		pmfs_print_count(out, d->joined);
 		pm_text_str(out, " points, picked at random");
 	}
-	if (d->bands.n_seen > d->bands.n_busy)
+	if (d->bands->n_seen > d->bands->n_busy)
 		pm_text_str(out, "; what is shorter is widened to be seen");
 	pm_text_char(out, '.');
 }
@@ -264,7 +252,7 @@ static void add_method(struct drawing *d, struct pm_text *out)
 static void draw_header(struct drawing *d, struct pm_bytes title)
 {
 	const struct pm_profile *p = pmfs_model_profile(d->model);
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = d->a};
 	pmfs_add_cut(&line, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)), 60);
 	pm_text_str(&line, " · ");
 	pm_text_line(&line,
@@ -274,68 +262,53 @@ static void draw_header(struct drawing *d, struct pm_bytes title)
 	pmfs_svg_line(d->out, NULL, "title", PMFS_SVG_MARGIN, 29, &line);
 	add_facts(d, &line);
 	pmfs_svg_line(d->out, NULL, NULL, PMFS_SVG_MARGIN, 49, &line);
-	if (d->bands.n_seen)
+	if (d->bands->n_seen)
 		add_method(d, &line);
 	else
 		pm_text_str(&line, "There is nothing to draw.");
 	pmfs_svg_line(d->out, "details", NULL, PMFS_SVG_MARGIN, 70, &line);
 	pmfs_svg_controls(d->out);
-	pm_text_done(&line);
 }
 
-static int draw(struct drawing *d, struct pm_error *err)
+static void draw(const struct pmfs_writing *w)
 {
+	struct pmfs_model *m = w->model;
+	struct drawing d = {.a = w->a,
+		.model = m,
+		.only = w->doc->text.c == PMFS_OF_THREAD ? (uint32_t)w->doc->text.a : PM_NONE,
+		.out = w->out};
 	struct pm_bytes title;
-	int r = pm_profile_title(pmfs_model_profile(d->model), &title, err);
-	if (r < 0)
-		return r;
-	draw_header(d, title);
-	draw_axis(d);
-	if (d->only == PM_NONE)
-		draw_labels(d);
-	for (uint32_t i = 0; i < d->bands.n_rows; i++)
-		draw_band(d, i);
-	draw_legend(d);
-	pmfs_svg_close(d->out, pm_bytes_of(""), pmfs_asset_timeline_js);
-	return pm_text_status(d->out) < 0 ? pmfs_no_memory(err) : 0;
-}
-
-/* ---- the document ---- */
-
-static int prepare(struct drawing *d, struct pm_error *err)
-{
 	uint64_t origin;
-	int r = pmfs_time_origin(d->model, &origin, err);
-	if (r == 0)
-		r = pmfs_model_thread_names(d->model, &d->names, err);
-	if (r == 0)
-		r = pmfs_colours(d->model, &d->colours, err);
-	if (r == 0)
-		r = pmfs_timeline_read(d->model, d->only, &d->timeline, err);
-	if (r == 0)
-		r = pmfs_bands_make(&d->timeline, d->only != PM_NONE && d->timeline.n_rows == 1,
-			&d->bands, err);
-	if (r < 0)
-		return r;
-	d->joined = pmfs_bands_fit(&d->bands, PM_LIMIT_SVG_RECTS - LEGEND - 3);
-	uint32_t rows = d->bands.n_rows;
-	d->left = d->only == PM_NONE ? LABELS : PMFS_SVG_MARGIN;
-	d->step = d->only != PM_NONE || rows <= 32 ? 18 : rows <= 100 ? 9 : 6;
+	pm_build_check(w->a, pmfs_time_origin(m, &origin, w->err));
+	pm_build_check(w->a, pmfs_model_thread_names(m, &d.names, w->err));
+	pm_build_check(w->a, pmfs_colours(m, &d.colours, w->err));
+	pm_build_check(w->a, pm_profile_title(pmfs_model_profile(m), &title, w->err));
+	d.timeline = pmfs_timeline_read(w->a, m, d.only, w->err);
+	d.bands = pmfs_bands_make(w->a, d.timeline, d.only != PM_NONE && d.timeline->n_rows == 1);
+	d.joined = pmfs_bands_fit(d.bands, PM_LIMIT_SVG_RECTS - LEGEND - 3);
+	uint32_t rows = d.bands->n_rows;
+	d.left = d.only == PM_NONE ? LABELS : PMFS_SVG_MARGIN;
+	d.step = d.only != PM_NONE || rows <= 32 ? 18 : rows <= 100 ? 9 : 6;
 	if (origin != PM_NO_TIME)
-		d->first_ns = origin <= d->timeline.begin ? (double)(d->timeline.begin - origin)
-							  : -(double)(origin - d->timeline.begin);
-	return 0;
+		d.first_ns = origin <= d.timeline->begin ? (double)(d.timeline->begin - origin)
+							 : -(double)(origin - d.timeline->begin);
+	draw_header(&d, title);
+	const struct pmfs_time_axis axis = {.left = d.left,
+		.right = PMFS_SVG_WIDTH - PMFS_SVG_MARGIN,
+		.top = TOP - 8,
+		.bottom = bottom_of(&d),
+		.begin_ns = time_of(&d, 0),
+		.end_ns = time_of(&d, 0) + span_ns(&d)};
+	pmfs_svg_time_axis(d.out, &axis);
+	if (d.only == PM_NONE)
+		draw_labels(&d);
+	for (uint32_t i = 0; i < rows; i++)
+		draw_band(&d, i);
+	draw_legend(&d);
+	pmfs_svg_close(d.out, pm_bytes_of(""), pmfs_asset_timeline_js);
 }
 
 int pmfs_timeline_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct drawing d = {.model = pmfs_model_of(doc->text.self), .only = PM_NONE, .out = out};
-	if (doc->text.c == PMFS_OF_THREAD)
-		d.only = (uint32_t)doc->text.a;
-	int r = prepare(&d, err);
-	if (r == 0)
-		r = draw(&d, err);
-	pmfs_timeline_done(&d.timeline);
-	pmfs_bands_done(&d.bands);
-	return r;
+	return pmfs_write(doc, draw, out, err);
 }

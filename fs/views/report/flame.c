@@ -11,8 +11,8 @@
 #include "fs/views/sums/stacks.h"
 
 struct graph {
-	struct pmfs_name_paths paths;
-	struct pmfs_flame_layout layout;
+	const struct pmfs_name_paths *paths;
+	const struct pmfs_flame_layout *layout;
 	const struct pmfs_colours *colours;
 	uint32_t root;
 	uint32_t first, end; /* places of the root and all below it */
@@ -22,49 +22,26 @@ struct graph {
 	double least; /* cost of the narrowest box */
 };
 
-static void end_paths(void *paths)
-{
-	pmfs_name_paths_done(paths);
-}
-
-static void end_layout(void *layout)
-{
-	pmfs_flame_layout_done(layout);
-}
-
-static void end_stacks(void *stacks)
-{
-	pmfs_stacks_done(stacks);
-}
-
-/* A graph whose paths, which are yet to be made, belong to the arena. */
-static struct graph *graph_of(struct pmfs_report *r)
+/* A graph of the paths. */
+static struct graph *graph_of(struct pmfs_report *r, const struct pmfs_name_paths *paths)
 {
 	struct graph *g = pm_arena_alloc(r->a, sizeof(*g));
-	pm_arena_owns(r->a, end_paths, &g->paths);
-	pm_arena_owns(r->a, end_layout, &g->layout);
+	struct pmfs_flame flame = pmfs_flame_of(paths);
+	g->paths = paths;
+	g->layout = pmfs_flame_lay_out(r->a, &flame);
 	pmfs_report_check(r, pmfs_colours(r->model, &g->colours, r->err));
 	return g;
-}
-
-static void lay_out(struct pmfs_report *r, struct graph *g)
-{
-	struct pmfs_flame flame = pmfs_flame_of(&g->paths);
-	pmfs_report_check(r, pmfs_flame_lay_out(&flame, &g->layout, r->err));
 }
 
 /* The call paths by name, of the whole run or of a thread. */
 static struct graph *all_paths(struct pmfs_report *r, uint32_t thread, uint32_t column)
 {
-	struct graph *g = graph_of(r);
 	struct pm_arena *scratch = pm_arena_scratch(r->a);
-	struct pmfs_stacks *stacks = pm_arena_alloc(scratch, sizeof(*stacks));
-	pm_arena_owns(scratch, end_stacks, stacks);
-	pmfs_report_check(r, pmfs_stacks_make(r->model, column, thread, PM_NONE, stacks, r->err));
-	pmfs_report_check(r, pmfs_name_paths_make(stacks, pm_text_line, &g->paths, r->err));
+	const struct pmfs_stacks *stacks =
+		pmfs_stacks_make(scratch, r->model, column, thread, PM_NONE, r->err);
+	const struct pmfs_name_paths *paths = pmfs_name_paths_make(r->a, stacks, pm_text_line);
 	pm_arena_done(scratch);
-	lay_out(r, g);
-	return g;
+	return graph_of(r, paths);
 }
 
 static int descending(const void *a, const void *b)
@@ -80,7 +57,7 @@ static int descending(const void *a, const void *b)
  */
 static uint32_t choose(struct graph *g, uint32_t ties)
 {
-	const struct pmfs_flame_layout *l = &g->layout;
+	const struct pmfs_flame_layout *l = g->layout;
 	uint32_t n = 0;
 	for (uint32_t place = g->first; place < g->end; place++) {
 		uint32_t node = l->order[place];
@@ -96,14 +73,14 @@ static uint32_t choose(struct graph *g, uint32_t ties)
 
 static void choose_boxes(struct pmfs_report *r, struct graph *g)
 {
-	const struct pmfs_flame_layout *l = &g->layout;
+	const struct pmfs_flame_layout *l = g->layout;
 	uint32_t more = 0;
 	g->first = l->place[g->root];
 	for (g->end = g->first + 1;
-		g->end < g->paths.n && l->depth[l->order[g->end]] > l->depth[g->root];)
+		g->end < g->paths->n && l->depth[l->order[g->end]] > l->depth[g->root];)
 		g->end++;
 	g->chosen = pm_arena_array(r->a, (size_t)(g->end - g->first) + 1, sizeof(*g->chosen));
-	g->is_chosen = pm_arena_array(r->a, g->paths.n, sizeof(*g->is_chosen));
+	g->is_chosen = pm_arena_array(r->a, g->paths->n, sizeof(*g->is_chosen));
 	g->least = l->total[g->root] / (4 * PMFS_REPORT_BOXES);
 	g->n_chosen = choose(g, 0);
 	if (g->n_chosen <= PMFS_REPORT_BOXES)
@@ -122,10 +99,10 @@ static void choose_boxes(struct pmfs_report *r, struct graph *g)
 /* Whether a box below this one is left out. */
 static bool is_cut(const struct graph *g, uint32_t node)
 {
-	const struct pmfs_name_paths *p = &g->paths;
+	const struct pmfs_name_paths *p = g->paths;
 	for (uint32_t i = p->child_start[node]; i < p->child_start[node + 1]; i++) {
 		uint32_t child = p->children[i];
-		if (g->layout.total[child] > 0 && !g->is_chosen[child])
+		if (g->layout->total[child] > 0 && !g->is_chosen[child])
 			return true;
 	}
 	return false;
@@ -133,7 +110,7 @@ static bool is_cut(const struct graph *g, uint32_t node)
 
 static struct pm_bytes name_of(const struct graph *g, uint32_t node)
 {
-	struct pm_bytes name = pmfs_name_paths_name(&g->paths, node);
+	struct pm_bytes name = pmfs_name_paths_name(g->paths, node);
 	return node == 0 && name.len == 0 ? pm_bytes_of("all") : name;
 }
 
@@ -141,12 +118,12 @@ static struct pm_bytes name_of(const struct graph *g, uint32_t node)
 static void write_names(struct pmfs_report *r, const struct graph *g, uint32_t *local)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < g->paths.names.n; i++)
+	for (uint32_t i = 0; i < g->paths->names.n; i++)
 		local[i] = PM_NONE;
 	pm_json_key(&r->json, "names");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < g->n_chosen; i++) {
-		uint32_t name = g->paths.name[g->chosen[i]];
+		uint32_t name = g->paths->name[g->chosen[i]];
 		if (local[name] != PM_NONE)
 			continue;
 		local[name] = n++;
@@ -162,16 +139,16 @@ static void write_names(struct pmfs_report *r, const struct graph *g, uint32_t *
 /* In pre-order: node, depth below the root, name, total, own, is it cut. */
 static void write_boxes(struct pmfs_report *r, const struct graph *g, const uint32_t *local)
 {
-	uint32_t depth = g->layout.depth[g->root];
+	uint32_t depth = g->layout->depth[g->root];
 	pm_json_key(&r->json, "boxes");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < g->n_chosen; i++) {
 		uint32_t node = g->chosen[i];
 		pm_json_u64(&r->json, node);
-		pm_json_u64(&r->json, g->layout.depth[node] - depth);
-		pm_json_u64(&r->json, local[g->paths.name[node]]);
-		pm_json_f64(&r->json, g->layout.total[node]);
-		pm_json_f64(&r->json, g->paths.self[node] > 0 ? g->paths.self[node] : 0);
+		pm_json_u64(&r->json, g->layout->depth[node] - depth);
+		pm_json_u64(&r->json, local[g->paths->name[node]]);
+		pm_json_f64(&r->json, g->layout->total[node]);
+		pm_json_f64(&r->json, g->paths->self[node] > 0 ? g->paths->self[node] : 0);
 		pm_json_u64(&r->json, is_cut(g, node));
 	}
 	pm_json_close(&r->json, ']');
@@ -181,8 +158,8 @@ static void write_boxes(struct pmfs_report *r, const struct graph *g, const uint
 static void write_above(struct pmfs_report *r, const struct graph *g)
 {
 	uint32_t path[PMFS_MAX_ABOVE], n = 0;
-	for (uint32_t i = g->paths.parent[g->root]; i != PM_NONE && n < PMFS_MAX_ABOVE;
-		i = g->paths.parent[i])
+	for (uint32_t i = g->paths->parent[g->root]; i != PM_NONE && n < PMFS_MAX_ABOVE;
+		i = g->paths->parent[i])
 		path[n++] = i;
 	pm_json_key(&r->json, "above");
 	pm_json_open(&r->json, '[');
@@ -197,10 +174,10 @@ static void write_above(struct pmfs_report *r, const struct graph *g)
 
 static void write_graph(struct pmfs_report *r, const struct graph *g)
 {
-	uint32_t *local = pm_arena_array(r->a, (size_t)g->paths.names.n + 1, sizeof(*local));
+	uint32_t *local = pm_arena_array(r->a, (size_t)g->paths->names.n + 1, sizeof(*local));
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "whole");
-	pm_json_f64(&r->json, g->layout.total[0]);
+	pm_json_f64(&r->json, g->layout->total[0]);
 	write_names(r, g, local);
 	write_boxes(r, g, local);
 	write_above(r, g);
@@ -210,7 +187,7 @@ static void write_graph(struct pmfs_report *r, const struct graph *g)
 static void write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root)
 {
 	struct graph *g = r->n[1] < r->columns->n ? all_paths(r, thread, r->n[1]) : NULL;
-	if (!g || root >= g->paths.n) {
+	if (!g || root >= g->paths->n) {
 		pm_json_null(&r->json);
 		return;
 	}
@@ -233,22 +210,20 @@ void pmfs_report_sandwich(struct pmfs_report *r)
 	const struct graph *g = all_paths(r, PM_NONE, r->n[1]);
 	pm_text_clear(&r->scratch);
 	pm_text_line(&r->scratch, pmfs_function_name(f, r->n[0]));
-	uint32_t name = pm_strtab_find(&g->paths.names, pm_text_view(&r->scratch));
+	uint32_t name = pm_strtab_find(&g->paths->names, pm_text_view(&r->scratch));
 	if (name == PM_NONE) {
 		pm_json_null(&r->json);
 		return;
 	}
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "whole");
-	pm_json_f64(&r->json, g->layout.total[0]);
+	pm_json_f64(&r->json, g->layout->total[0]);
 	for (unsigned i = 0; i < 2; i++) {
-		struct graph *part = graph_of(r);
-		int e = i == 0 ? pmfs_caller_paths(&g->paths, name, g->layout.total,
-					 PMFS_REPORT_LEVELS, &part->paths)
-			       : pmfs_callee_paths(&g->paths, name, &part->paths);
-		pmfs_report_check(r, e);
+		struct graph *part = graph_of(r,
+			i == 0 ? pmfs_caller_paths(
+					 r->a, g->paths, name, g->layout->total, PMFS_REPORT_LEVELS)
+			       : pmfs_callee_paths(r->a, g->paths, name));
 		pm_json_key(&r->json, keys[i]);
-		lay_out(r, part);
 		choose_boxes(r, part);
 		write_graph(r, part);
 	}

@@ -108,13 +108,12 @@ void pmfs_report_functions(struct pmfs_report *r)
 void pmfs_report_thread_functions(struct pmfs_report *r)
 {
 	const struct pm_threads *threads;
-	struct pmfs_flat_profile *t;
 	pmfs_report_check(r, pmfs_model_threads(r->model, &threads, r->err));
 	if (r->n[0] >= threads->n) {
 		pm_json_null(&r->json);
 		return;
 	}
-	pmfs_report_check(r, pmfs_thread_functions(r->model, r->n[0], &t, r->err));
+	const struct pmfs_flat_profile *t = pmfs_thread_functions(r->a, r->model, r->n[0], r->err);
 	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
 	pm_json_open(&r->json, '[');
 	for (uint64_t i = first; i < end && i < t->n; i++) {
@@ -125,7 +124,6 @@ void pmfs_report_thread_functions(struct pmfs_report *r)
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	pmfs_flat_profile_free(t);
 }
 
 /* ---- names of functions that other data refers to ---- */

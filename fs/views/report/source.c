@@ -112,20 +112,16 @@ static void write_evals(
 
 static void write_text(struct pmfs_report *r, uint32_t file)
 {
-	struct pmfs_source_text text;
-	int there = pmfs_source_open(r->model, file, &text, r->err);
-	pmfs_report_check(r, there);
+	struct pm_bytes rest;
 	pm_json_key(&r->json, "text");
-	if (there == 0) {
+	if (!pmfs_source_open(r->a, r->model, file, &rest, r->err)) {
 		pm_json_null(&r->json);
 		return;
 	}
-	struct pm_bytes rest = text.bytes;
 	pm_json_open(&r->json, '[');
 	for (uint32_t n = 0; rest.len > 0 && n < PMFS_REPORT_LINES; n++)
 		pm_json_text(&r->json, pmfs_source_line(&rest));
 	pm_json_close(&r->json, ']');
-	pmfs_source_text_done(&text);
 }
 
 void pmfs_report_source(struct pmfs_report *r)
@@ -148,11 +144,6 @@ void pmfs_report_source(struct pmfs_report *r)
 	pm_json_close(&r->json, '}');
 }
 
-static void end_sites(void *sites)
-{
-	pmfs_sites_done(sites);
-}
-
 /*
  * Whom the lines call: rows of callers.csv by line, [line, row of the callee, calls or null,
  * [cells]]. Apart from the lines, which are there sooner: it may be the first that needs all calls.
@@ -165,10 +156,8 @@ void pmfs_report_sites(struct pmfs_report *r)
 		pm_json_null(&r->json);
 		return;
 	}
-	struct pmfs_sites *sites = pm_arena_alloc(r->a, sizeof(*sites));
 	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
-	pm_arena_owns(r->a, end_sites, sites);
-	pmfs_report_check(r, pmfs_sites_of(r->model, &all, sites, r->err));
+	const struct pmfs_sites *sites = pmfs_sites_of(r->a, r->model, &all, r->err);
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "sites");
 	pm_json_open(&r->json, '[');

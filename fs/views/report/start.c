@@ -95,13 +95,12 @@ static void write_palette(struct pmfs_report *r)
 /* [context, value, name, file, line, number of the file] */
 void pmfs_report_hot(struct pmfs_report *r)
 {
-	struct pmfs_hot *path;
 	uint32_t n;
 	if (r->n[0] >= r->columns->n) {
 		pm_json_null(&r->json);
 		return;
 	}
-	pmfs_report_check(r, pmfs_hotpath_by(r->a, r->model, r->n[0], &path, &n, r->err));
+	const struct pmfs_hot *path = pmfs_hotpath(r->a, r->model, r->n[0], &n, r->err);
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < n && i < PM_LIMIT_STACK_LEVELS; i++) {
 		const struct pm_frame *frame = pm_tree_frame(r->tree, path[i].context);

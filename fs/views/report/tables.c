@@ -4,36 +4,10 @@
 #include <math.h>
 
 #include "fs/views/model/parts.h"
+#include "fs/views/model/tables.h"
 #include "fs/views/model/views.h"
 
 /* Tables, and numbers over time. */
-
-/* A cursor over a table. */
-struct table_reading {
-	struct pm_table table;
-	struct pm_rows rows;
-	struct pm_cell *cells;
-};
-
-static void end_rows(void *rows)
-{
-	pm_rows_done(rows);
-}
-
-/* In an arena of its own, which frees it. */
-static struct table_reading *reading_start(
-	struct pm_arena *a, const struct pm_table *table, struct pm_error *err)
-{
-	struct table_reading *reading = pm_arena_alloc(a, sizeof(*reading));
-	reading->table = *table;
-	if (table->type->columns)
-		pm_build_check(a, table->type->columns(&reading->table, err));
-	reading->cells =
-		pm_arena_array(a, (size_t)reading->table.n_columns + 1, sizeof(*reading->cells));
-	pm_arena_owns(a, end_rows, &reading->rows);
-	pm_build_check(a, pm_rows_start(&reading->rows, &reading->table, 0, err));
-	return reading;
-}
 
 static void write_names(struct pmfs_report *r, const struct pm_table *table)
 {
@@ -44,16 +18,6 @@ static void write_names(struct pmfs_report *r, const struct pm_table *table)
 	pm_json_close(&r->json, ']');
 }
 
-/* Like pm_rows_next, but checks for cancellation, since a table may have many millions of rows. */
-static bool next_row(struct pmfs_report *r, struct table_reading *reading, uint64_t n)
-{
-	if (n % 1024 == 0)
-		pm_build_proceed(r->a);
-	int e = pm_rows_next(&reading->rows, reading->cells, r->err);
-	pmfs_report_check(r, e);
-	return e > 0;
-}
-
 /*
  * Rows first … end - 1 of a table as {columns, rows, more: whether rows follow}. Earlier rows are
  * read, too.
@@ -62,14 +26,14 @@ static void report_rows(
 	struct pmfs_report *r, const struct pm_table *table, uint64_t first, uint64_t end)
 {
 	struct pm_arena *a = pm_arena_scratch(r->a);
-	struct table_reading *reading = reading_start(a, table, r->err);
+	struct pmfs_table_reader *reading = pmfs_table_read(a, table, 0, r->err);
 	uint64_t n = 0;
 	bool more = true;
 	pm_json_open(&r->json, '{');
 	write_names(r, &reading->table);
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
-	for (; n < end && (more = next_row(r, reading, n)); n++) {
+	for (; n < end && (more = pmfs_table_next(a, reading, r->err)); n++) {
 		if (n < first)
 			continue;
 		pm_json_open(&r->json, '[');
@@ -299,8 +263,8 @@ void pmfs_report_plot(struct pmfs_report *r)
 	}
 	struct plot *plot = pm_arena_alloc(r->a, sizeof(*plot));
 	plot->size = 1;
-	struct table_reading *reading = reading_start(r->a, &series[i].table, r->err);
-	while (next_row(r, reading, plot->n))
+	struct pmfs_table_reader *reading = pmfs_table_read(r->a, &series[i].table, 0, r->err);
+	while (pmfs_table_next(r->a, reading, r->err))
 		plot_row(plot, number_of(&reading->cells[series[i].time]),
 			number_of(&reading->cells[column]));
 	write_plot(r, plot);

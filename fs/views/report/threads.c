@@ -93,15 +93,16 @@ static void take_function(
 	struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column, pm_number *costs)
 {
 	const struct pmfs_functions *f;
-	struct pmfs_flat_profile *t;
+	struct pm_arena *scratch = pm_arena_scratch(r->a);
 	bool by_thread = r->profile->costs_by_thread;
 	pmfs_report_check(r, pmfs_functions(r->model, &f, r->err));
 	for (uint32_t i = 0; by_thread && i < n; i++) {
 		pm_build_proceed(r->a);
-		pmfs_report_check(r, pmfs_thread_functions(r->model, i, &t, r->err));
+		const struct pmfs_flat_profile *t =
+			pmfs_thread_functions(scratch, r->model, i, r->err);
 		if (t->contexts[row] > 0)
 			costs[i] = t->cells[(size_t)row * r->columns->n + column];
-		pmfs_flat_profile_free(t);
+		pm_arena_done(scratch);
 	}
 	enum pm_role role = r->columns->columns[column].role;
 	uint32_t function = f->function[row];
@@ -160,7 +161,7 @@ void pmfs_report_function_costs(struct pmfs_report *r)
 enum { N = PMFS_TIMELINE_POINTS, INNERMOST = 63 };
 
 struct tile {
-	struct pmfs_timeline timeline;
+	const struct pmfs_timeline *timeline;
 	struct pm_strtab names;
 	uint32_t *shown;   /* context → the one whose name is shown */
 	uint32_t *name_of; /* context → name, PM_NONE while not asked for */
@@ -168,11 +169,6 @@ struct tile {
 	uint32_t *contexts; /* those that are seen, by number; names are of theirs */
 	size_t room;
 };
-
-static void end_timeline(void *timeline)
-{
-	pmfs_timeline_done(timeline);
-}
 
 /*
  * By context: the one whose name is shown, i.e. the function at this level of the call path or the
@@ -183,7 +179,7 @@ static void find_shown(struct pmfs_report *r, uint32_t level, struct tile *t)
 {
 	const struct pm_tree *tree = r->tree;
 	size_t n = (size_t)tree->n_contexts + 1;
-	if (t->timeline.n_rows == 0)
+	if (t->timeline->n_rows == 0)
 		return;
 	uint32_t *functions = pm_arena_array(r->a, n, sizeof(*functions)); /* down to each */
 	t->shown = pm_arena_array(r->a, n, sizeof(*t->shown));
@@ -211,8 +207,7 @@ static struct tile *tile_of(
 	struct tile *t = pm_arena_alloc(r->a, sizeof(*t));
 	t->names = pm_strtab_in(r->a);
 	t->numbers.arena = r->a;
-	pm_arena_owns(r->a, end_timeline, &t->timeline);
-	pmfs_report_check(r, pmfs_timeline_read_part(r->model, part, &t->timeline, r->err));
+	t->timeline = pmfs_timeline_read_part(r->a, r->model, part, r->err);
 	find_shown(r, level, t);
 	return t;
 }
@@ -246,9 +241,9 @@ static uint32_t number_of(struct pmfs_report *r, struct tile *t, uint32_t contex
 /* Runs of equal cells: number of the context or -1, and how many cells. */
 static void write_row(struct pmfs_report *r, struct tile *t, uint32_t row)
 {
-	const uint32_t *cells = t->timeline.context + (size_t)row * N;
+	const uint32_t *cells = t->timeline->context + (size_t)row * N;
 	pm_json_open(&r->json, '[');
-	pm_json_u64(&r->json, t->timeline.thread[row]);
+	pm_json_u64(&r->json, t->timeline->thread[row]);
 	for (uint32_t i = 0, end; i < N; i = end) {
 		int64_t number = -1;
 		bool fresh = false;
@@ -318,14 +313,14 @@ void pmfs_report_time(struct pmfs_report *r)
 	pmfs_report_check(r, pmfs_time_origin(r->model, &origin, r->err));
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "begin");
-	pm_json_f64(&r->json, since_origin(origin, t->timeline.begin));
+	pm_json_f64(&r->json, since_origin(origin, t->timeline->begin));
 	pm_json_key(&r->json, "end");
-	pm_json_f64(&r->json, since_origin(origin, t->timeline.end));
+	pm_json_f64(&r->json, since_origin(origin, t->timeline->end));
 	pm_json_key(&r->json, "threads");
-	pm_json_u64(&r->json, t->timeline.n_threads);
+	pm_json_u64(&r->json, t->timeline->n_threads);
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < t->timeline.n_rows; i++)
+	for (uint32_t i = 0; i < t->timeline->n_rows; i++)
 		write_row(r, t, i);
 	pm_json_close(&r->json, ']');
 	write_contexts(r, t);
@@ -341,7 +336,7 @@ void pmfs_report_time(struct pmfs_report *r)
  */
 static uint32_t add_path(struct pmfs_report *r, struct tile *t, uint32_t context)
 {
-	const struct pm_tree *tree = t->timeline.tree;
+	const struct pm_tree *tree = t->timeline->tree;
 	bool fresh;
 	uint32_t i = t->shown[context], ret = number_of(r, t, i, &fresh);
 	while (fresh && tree->parent[i] != PM_NONE) {
@@ -354,7 +349,7 @@ static uint32_t add_path(struct pmfs_report *r, struct tile *t, uint32_t context
 /* [context, number of its caller or -1, name] of each, in no order. */
 static void write_frames(struct pmfs_report *r, struct tile *t)
 {
-	const struct pm_tree *tree = t->timeline.tree;
+	const struct pm_tree *tree = t->timeline->tree;
 	pm_json_key(&r->json, "frames");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < t->numbers.n; i++) {
@@ -370,12 +365,12 @@ static void write_frames(struct pmfs_report *r, struct tile *t)
 
 static void write_stacks(struct pmfs_report *r, struct tile *t)
 {
-	const uint32_t *cells = t->timeline.context;
-	const uint64_t *seq = t->timeline.seq;
+	const uint32_t *cells = t->timeline->context;
+	const uint64_t *seq = t->timeline->seq;
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "cells");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0, end; t->timeline.n_rows > 0 && i < N; i = end) {
+	for (uint32_t i = 0, end; t->timeline->n_rows > 0 && i < N; i = end) {
 		uint32_t number = 0;
 		for (end = i + 1;
 			end < N && cells[end] == cells[i] && (!seq || seq[end] == seq[i]);)

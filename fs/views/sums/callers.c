@@ -41,7 +41,7 @@ static uint32_t find_row(
 		pm_list_grow(part->sums.arena, &part->rows, part->sums.n, &part->room,
 			sizeof(*part->rows));
 		part->rows[part->sums.n] = *call;
-		pmfs_sums_row(&part->sums, &row);
+		pmfs_sums_row(&part->sums);
 	}
 	return row;
 }
@@ -92,17 +92,16 @@ static bool step(const struct pmfs_identity *id, struct path *path, uint32_t con
 }
 
 /* The costs of a call are added to its edge, those of a part to the edge of its call. */
-static int place(void *self, uint32_t context, struct pmfs_share *share)
+static void place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct walk *w = self;
 	struct pmfs_call_edge call;
 	share->row = share->above;
 	if (!step(w->part->calls.identity, &w->path, context, &call))
-		return 0;
+		return;
 	share->counts = true;
 	share->outer = pmfs_is_outer(w->part->calls.identity, context);
 	share->row = find_row(w->part, &w->finder, &call);
-	return 0;
 }
 
 /* Calls are counted if there is a column for them. */
@@ -129,7 +128,7 @@ static void calls_of_contexts(struct pm_arena *scratch, struct pmfs_model *m,
 			pm_arena_array(scratch, height, sizeof(uint32_t))}};
 	struct pmfs_grouping g = {
 		.model = m, .tree = tree, .end = tree->n_contexts, .place = place, .self = &w};
-	pm_build_check(scratch, pmfs_group(&g, &part->sums, err));
+	pmfs_group(&g, &part->sums, err);
 	take_counts(part);
 }
 

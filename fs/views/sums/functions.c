@@ -310,91 +310,53 @@ struct subtree {
 	size_t room_whole, room_contexts;
 };
 
-static int add_row(struct subtree *s, uint32_t whole)
-{
-	struct pmfs_flat_profile *p = s->profile;
-	uint32_t row = s->sums.n;
-	if (pm_list_room(&p->whole, row, &s->room_whole, sizeof(*p->whole)) < 0 ||
-		pm_list_room(&p->contexts, row, &s->room_contexts, sizeof(*p->contexts)) < 0)
-		return -ENOMEM;
-	p->whole[row] = whole;
-	p->contexts[row] = 0;
-	return pmfs_sums_row(&s->sums, &row);
-}
-
 /* The subtree of a line or an instruction begins inside a function, and represents it there. */
-static int place(void *self, uint32_t context, struct pmfs_share *share)
+static void place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct subtree *s = self;
-	const struct pmfs_functions *f = s->profile->functions;
-	uint32_t whole = f->row[pmfs_function_of(f->identity, context)];
+	struct pmfs_flat_profile *p = s->profile;
+	const struct pmfs_functions *f = p->functions;
+	uint32_t whole = f->row[pmfs_function_of(f->identity, context)], n = s->sums.n;
 	bool is_call = pmfs_is_call(f->identity, context), fresh;
 	share->row = PM_NONE;
 	if (whole == PM_NONE ||
 		(!is_call && pm_tree_frame(f->tree, context)->kind == PM_KIND_ENTRY))
-		return 0;
-	uint32_t *row = pm_map_put(&s->rows, whole, s->sums.n, &fresh);
-	if (!row)
-		return -ENOMEM;
-	share->row = *row;
+		return;
+	share->row = *pm_map_put(&s->rows, whole, n, &fresh);
 	share->counts = is_call || context == s->root;
-	if (fresh && add_row(s, whole) < 0)
-		return -ENOMEM;
-	s->profile->contexts[share->row] += share->counts;
-	return 0;
+	if (fresh) {
+		pm_list_grow(s->sums.arena, &p->whole, n, &s->room_whole, sizeof(*p->whole));
+		pm_list_grow(
+			s->sums.arena, &p->contexts, n, &s->room_contexts, sizeof(*p->contexts));
+		p->whole[n] = whole;
+		p->contexts[n] = 0;
+		pmfs_sums_row(&s->sums);
+	}
+	p->contexts[share->row] += share->counts;
 }
 
-static int sum_up(struct pmfs_model *m, struct subtree *s, struct pm_error *err)
+struct pmfs_flat_profile *pmfs_context_functions(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t context, struct pm_error *err)
 {
-	struct pmfs_flat_profile *p = s->profile;
+	struct pmfs_flat_profile *p = pm_arena_alloc(a, sizeof(*p));
+	struct subtree s = {.profile = p, .root = context, .sums.arena = a, .rows.arena = a};
+	pm_build_check(a, pmfs_functions(m, &p->functions, err));
 	const struct pmfs_functions *f = p->functions;
 	struct pmfs_grouping g = {.model = m,
 		.tree = f->tree,
-		.first = s->root,
-		.end = f->tree->end[s->root],
+		.first = context,
+		.end = f->tree->end[context],
 		.place = place,
-		.self = s};
-	s->sums.columns = f->columns;
-	int r = pmfs_group(&g, &s->sums, err);
-	if (r < 0)
-		return r;
-	p->n = s->sums.n;
-	p->cells = s->sums.cells;
-	s->sums.cells = NULL;
-	p->order = pmfs_order(NULL, p->cells, p->n, f->columns->n, pmfs_order_column(f->columns));
-	return p->order ? 0 : pmfs_no_memory(err);
-}
-
-int pmfs_context_functions(struct pmfs_model *m, uint32_t context, struct pmfs_flat_profile **ret,
-	struct pm_error *err)
-{
-	struct subtree s = {.profile = calloc(1, sizeof(*s.profile)), .root = context};
-	if (!s.profile)
-		return pmfs_no_memory(err);
-	int r = pmfs_functions(m, &s.profile->functions, err);
-	if (r == 0)
-		r = sum_up(m, &s, err);
-	pmfs_sums_done(&s.sums);
-	pm_map_done(&s.rows);
-	if (r < 0)
-		pmfs_flat_profile_free(s.profile);
-	else
-		*ret = s.profile;
-	return r;
+		.self = &s};
+	s.sums.columns = f->columns;
+	pmfs_group(&g, &s.sums, err);
+	p->n = s.sums.n;
+	p->cells = s.sums.cells;
+	p->order = pmfs_order(a, p->cells, p->n, f->columns->n, pmfs_order_column(f->columns));
+	return p;
 }
 
 /* ---- of a thread ---- */
-
-void pmfs_flat_profile_free(struct pmfs_flat_profile *f)
-{
-	if (!f)
-		return;
-	free(f->order);
-	free(f->whole);
-	free(f->contexts);
-	free(f->cells);
-	free(f);
-}
 
 /* Adds a context's cells to the rows of its functions. */
 static void add_context(void *self, uint32_t context, const pm_number *cells)
@@ -410,39 +372,19 @@ static void add_context(void *self, uint32_t context, const pm_number *cells)
 	pmfs_share_costs(f->columns, t->cells, NULL, &share, cells);
 }
 
-/* Removes functions without costs on the thread; keeps the order of the others. */
-static int order_rows(struct pmfs_flat_profile *t)
+struct pmfs_flat_profile *pmfs_thread_functions(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
 {
+	struct pmfs_flat_profile *t = pm_arena_alloc(a, sizeof(*t));
+	pm_build_check(a, pmfs_functions(m, &t->functions, err));
 	const struct pmfs_functions *f = t->functions;
-	t->order = pmfs_order(NULL, t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
-	if (!t->order)
-		return -ENOMEM;
+	t->contexts = pm_arena_array(a, f->n, sizeof(*t->contexts));
+	t->cells = pmfs_cells_new(a, (size_t)f->n * f->columns->n);
+	pm_build_check(a, pmfs_values_by_context(a, m, thread, add_context, t, err));
+	t->order = pmfs_order(a, t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
+	/* Functions without costs on the thread are left out. */
 	for (uint32_t i = 0; i < f->n; i++)
 		if (t->contexts[t->order[i]] > 0)
 			t->order[t->n++] = t->order[i];
-	return 0;
-}
-
-int pmfs_thread_functions(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_flat_profile **ret, struct pm_error *err)
-{
-	const struct pmfs_functions *f;
-	int r = pmfs_functions(m, &f, err);
-	if (r < 0)
-		return r;
-	struct pmfs_flat_profile *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pmfs_no_memory(err);
-	t->functions = f;
-	t->contexts = calloc((size_t)f->n + 1, sizeof(*t->contexts));
-	t->cells = pmfs_cells_new(NULL, (size_t)f->n * f->columns->n);
-	r = t->contexts && t->cells ? pmfs_values_by_context(NULL, m, thread, add_context, t, err)
-				    : pmfs_no_memory(err);
-	if (r == 0 && order_rows(t) < 0)
-		r = pmfs_no_memory(err);
-	if (r < 0)
-		pmfs_flat_profile_free(t);
-	else
-		*ret = t;
-	return r;
+	return t;
 }

@@ -82,15 +82,12 @@ struct pmfs_flat_profile {
 	pm_number *cells;   /* row → functions->columns->n cells */
 };
 
-/* Reads the costs of the subtree. The caller owns `*ret`. */
-int pmfs_context_functions(struct pmfs_model *m, uint32_t context, struct pmfs_flat_profile **ret,
-	struct pm_error *err);
+/* Reads the costs of the subtree, in a build of the arena. */
+struct pmfs_flat_profile *pmfs_context_functions(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t context, struct pm_error *err);
 
-/* Reads all values of the thread. The caller owns `*ret`. */
-int pmfs_thread_functions(struct pmfs_model *m, uint32_t thread, struct pmfs_flat_profile **ret,
-	struct pm_error *err);
-
-/* Accepts NULL. */
-void pmfs_flat_profile_free(struct pmfs_flat_profile *f);
+/* The same for all values of the thread. */
+struct pmfs_flat_profile *pmfs_thread_functions(
+	struct pm_arena *a, struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 
 #endif

@@ -12,15 +12,10 @@ struct pmfs_hot {
 };
 
 /*
- * From the top down, by the inclusive column of the primary quantity. `*ret`, in the arena, or to
- * be freed if that is NULL, has
- * `*ret_n` steps, none if nothing has an inclusive cost.
+ * From the top down, by an inclusive column, in a build of the arena: `*ret_n` steps, none if
+ * nothing has a cost or the column is PM_NONE.
  */
-int pmfs_hotpath(struct pm_arena *a, struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n,
-	struct pm_error *err);
-
-/* The same by any column. */
-int pmfs_hotpath_by(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
-	struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err);
+struct pmfs_hot *pmfs_hotpath(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
+	uint32_t *ret_n, struct pm_error *err);
 
 #endif

@@ -508,7 +508,7 @@ static uint32_t lot_of(struct lots *l, uint32_t row)
 	if (is_new) {
 		pm_list_grow(&l->arena, &l->lots, l->sums.n, &l->room, sizeof(*l->lots));
 		l->lots[l->sums.n] = (struct lot){.row = row};
-		pmfs_sums_row(&l->sums, &index);
+		pmfs_sums_row(&l->sums);
 	}
 	return index;
 }

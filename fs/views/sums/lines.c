@@ -54,8 +54,7 @@ static uint32_t new_row(struct making *w, const struct pm_line *line)
 	pm_list_grow(w->scratch, &w->is_line, n, &w->room_is_line, sizeof(*w->is_line));
 	part->rows[n] = *line;
 	w->is_line[n] = false;
-	pmfs_sums_row(&part->sums, &n);
-	return n;
+	return pmfs_sums_row(&part->sums);
 }
 
 /* The row of a known line, new or not. */
@@ -143,22 +142,21 @@ static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
 }
 
 /* Like pmfs_share_costs, adds exclusive costs, but to the functions of rows. */
-static int note_shares(
+static void note_shares(
 	void *self, uint32_t context, const pm_number *cells, const struct pmfs_share *share)
 {
 	struct making *w = self;
 	const struct pmfs_identity *id = w->part->lines.identity;
 	double cost = w->column == PM_NONE ? NAN : cells[w->column];
 	if (share->nested && share->above == share->row)
-		return 0;
+		return;
 	if (share->nested && share->above != PM_NONE)
 		note_share(w, share->above, pmfs_function_of(id, id->tree->parent[context]), -cost);
 	note_share(w, share->row, pmfs_function_of(id, context), cost);
-	return 0;
 }
 
 /* Inclusive costs are those of lines, and of calls of functions without lines. */
-static int place(void *self, uint32_t context, struct pmfs_share *share)
+static void place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct making *w = self;
 	const struct pmfs_identity *id = w->part->lines.identity;
@@ -169,7 +167,6 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 		(pmfs_is_call(id, context) && !has_lines_below(id->tree, context));
 	share->row = known ? find_line(w, &line) : find_unknown(w, line.function);
 	w->is_line[share->row] |= known && frame->kind == PM_KIND_LINE;
-	return 0;
 }
 
 /* A row exists for a line with a context, or for a cost. */
@@ -226,7 +223,7 @@ static void lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_
 	w->column = part->sums.columns->first_excl;
 	w->unknown = pm_arena_array(w->scratch, (size_t)id->n + 1, sizeof(*w->unknown));
 	memset(w->unknown, 0xff, (size_t)id->n * sizeof(*w->unknown)); /* PM_NONE */
-	pm_build_check(w->scratch, pmfs_group(&g, &part->sums, err));
+	pmfs_group(&g, &part->sums, err);
 	choose_names(w);
 	pmfs_sums_tidy(&part->sums);
 	drop_rows(w);

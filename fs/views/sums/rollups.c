@@ -112,14 +112,13 @@ static uint32_t row_of_line(const void *self, const struct pm_line *line)
 
 /* ---- summing ---- */
 
-static int place(void *self, uint32_t context, struct pmfs_share *share)
+static void place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	const struct pmfs_rollup *u = self;
 	const struct pmfs_functions *f = u->functions;
 	uint32_t function = f->row[pmfs_function_of(f->identity, context)];
 	share->counts = pmfs_is_call(f->identity, context);
 	share->row = function == PM_NONE ? PM_NONE : u->row_of_function[function];
-	return 0;
 }
 
 /* Rows in the order of functions.csv, one for each name; then those of other lines. */
@@ -133,7 +132,7 @@ static void make_rows(struct pmfs_rollup *u, const struct pm_profile *p, struct 
 				    : module_of(p, f->tree, function));
 		u->row_of_function[i] = row;
 		if (row == u->sums.n)
-			pmfs_sums_row(&u->sums, &row);
+			pmfs_sums_row(&u->sums);
 		u->n_functions[row]++;
 		u->file[row] = function->file;
 	}
@@ -141,7 +140,7 @@ static void make_rows(struct pmfs_rollup *u, const struct pm_profile *p, struct 
 	for (uint32_t i = 0; l && i < l->n; i++) {
 		uint32_t row = pm_strtab_add_lasting(&u->names, name_of_line(u, &l->lines[i]));
 		if (row == u->sums.n)
-			pmfs_sums_row(&u->sums, &row);
+			pmfs_sums_row(&u->sums);
 		u->file[row] = l->lines[i].file;
 		rolling->row_of_line[i] = row;
 	}
@@ -164,7 +163,7 @@ static void build_modules(struct pm_arena *a, void *m, void *part, struct pm_err
 	u->n_functions = pm_arena_array(a, (size_t)f->n + n_lines + 1, sizeof(*u->n_functions));
 	u->file = pm_arena_array(a, (size_t)f->n + n_lines + 1, sizeof(*u->file));
 	make_rows(u, pmfs_model_profile(m), &rolling);
-	pm_build_check(a, pmfs_group(&g, &u->sums, err));
+	pmfs_group(&g, &u->sums, err);
 	add_statements(a, m, row_of_line, &rolling, u->sums.cells, err);
 	pm_arena_free(a, rolling.row_of_line);
 	u->order = pmfs_order(
@@ -203,13 +202,12 @@ struct grouping {
 	uint64_t *contexts;
 };
 
-static int place_category(void *self, uint32_t context, struct pmfs_share *share)
+static void place_category(void *self, uint32_t context, struct pmfs_share *share)
 {
 	const struct grouping *g = self;
 	share->row = g->of[context];
 	share->counts = true;
 	g->contexts[share->row]++;
-	return 0;
 }
 
 /* ---- the whole ---- */
@@ -282,15 +280,14 @@ static void build_sums(struct pm_arena *a, void *m, void *p, struct pm_error *er
 	const struct pmfs_functions *f;
 	struct pmfs_sums sums = {.arena = a};
 	struct pmfs_grouping g = {.model = m, .place = place_category, .self = &by};
-	uint32_t row;
 	pm_build_check(a, pmfs_model_columns(m, &s->columns, err));
 	pm_build_check(a, pmfs_model_tree(m, &g.tree, err));
 	pm_build_check(a, pmfs_categories(m, &by.of, err));
 	g.end = g.tree->n_contexts;
 	sums.columns = s->columns;
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++)
-		pmfs_sums_row(&sums, &row);
-	pm_build_check(a, pmfs_group(&g, &sums, err));
+		pmfs_sums_row(&sums);
+	pmfs_group(&g, &sums, err);
 	pm_build_check(a, pmfs_functions(m, &f, err));
 	add_statements(a, m, category_of_line, f, sums.cells, err);
 	s->cells = sums.cells;

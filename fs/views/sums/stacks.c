@@ -9,9 +9,7 @@
 #include "fs/views/sums/stacks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
@@ -31,37 +29,28 @@ void pmfs_stacks_find_frames(
 
 /* ---- values ---- */
 
-struct making {
-	struct pmfs_model *model;
-	const struct pmfs_columns *columns;
-	uint32_t thread;
-	struct pmfs_stacks *ret;
-	struct pm_error *err;
-};
-
-static void read_run(struct making *k)
+static void read_run(struct pm_arena *a, struct pmfs_stacks *s, struct pmfs_model *m,
+	const struct pmfs_columns *columns, struct pm_error *err)
 {
-	struct pmfs_stacks *s = k->ret;
-	pm_number *cells = pmfs_cells_new(&s->arena, k->columns->n);
+	pm_number *cells = pmfs_cells_new(a, columns->n);
 	for (uint32_t i = s->first; i < s->end; i++) {
-		pm_build_check(&s->arena, pmfs_run_cells(k->model, i, true, cells, k->err));
-		s->value[i - s->first] = cells[s->column - k->columns->columns];
+		pm_build_check(a, pmfs_run_cells(m, i, true, cells, err));
+		s->value[i - s->first] = cells[s->column - columns->columns];
 	}
-	pm_arena_free(&s->arena, cells);
+	pm_arena_free(a, cells);
 }
 
-static void read_thread(struct making *k)
+static void read_thread(struct pm_arena *a, struct pmfs_stacks *s, struct pmfs_model *m,
+	const struct pmfs_columns *columns, uint32_t thread, struct pm_error *err)
 {
-	struct pmfs_stacks *s = k->ret;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	for (uint32_t i = 0; i < s->end - s->first; i++)
 		s->value[i] = NAN;
-	pmfs_values_start(
-		&values, k->model, (struct pm_values_of){PM_OF_THREAD, k->thread, false}, 0);
-	while ((v = pmfs_values_take(&s->arena, &values, k->err)) != NULL) {
-		uint32_t column = pmfs_column_of(k->columns, v->metric, true);
-		if (column == PM_NONE || &k->columns->columns[column] != s->column)
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
+	while ((v = pmfs_values_take(a, &values, err)) != NULL) {
+		uint32_t column = pmfs_column_of(columns, v->metric, true);
+		if (column == PM_NONE || &columns->columns[column] != s->column)
 			continue;
 		uint32_t context = pm_tree_find(s->tree, v->context);
 		if (context != PM_NONE && context >= s->first && context < s->end)
@@ -115,76 +104,59 @@ static void keep_plain_values(struct pmfs_stacks *s)
 
 /* ---- making and giving back ---- */
 
-static void build_stacks(void *context)
+static struct pmfs_stacks *make(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
+	enum pm_role wanted, uint32_t thread, uint32_t context, struct pm_error *err)
 {
-	struct making *k = context;
-	struct pmfs_stacks *s = k->ret;
+	struct pmfs_stacks *s = pm_arena_alloc(a, sizeof(*s));
+	const struct pmfs_columns *columns;
+	pm_build_check(a, pmfs_model_columns(m, &columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &s->tree, err));
+	s->column = &columns->columns[column];
+	if (s->column->pair != PM_NONE && s->column->role != wanted)
+		s->column = &columns->columns[s->column->pair];
+	s->first = context == PM_NONE ? 0 : context;
+	s->end = context == PM_NONE ? s->tree->n_contexts : s->tree->end[context];
 	size_t n = (size_t)(s->end - s->first) + 1;
-	s->shown = pm_arena_array(&s->arena, n, sizeof(*s->shown));
-	s->value = pm_arena_array(&s->arena, n, sizeof(*s->value));
-	s->self = pm_arena_array(&s->arena, n, sizeof(*s->self));
+	s->shown = pm_arena_array(a, n, sizeof(*s->shown));
+	s->value = pm_arena_array(a, n, sizeof(*s->value));
+	s->self = pm_arena_array(a, n, sizeof(*s->self));
 	pmfs_stacks_find_frames(s->tree, s->first, s->end, s->shown);
-	if (k->thread == PM_NONE)
-		read_run(k);
+	if (thread == PM_NONE)
+		read_run(a, s, m, columns, err);
 	else
-		read_thread(k);
+		read_thread(a, s, m, columns, thread, err);
 	if (s->column->role == PM_ROLE_INCLUSIVE) {
 		fill_values(s);
 		subtract_frames_below(s);
 	} else {
 		keep_plain_values(s);
 	}
-	pm_build_proceed(&s->arena);
+	pm_build_proceed(a);
+	return s;
 }
 
-static int make(struct pmfs_model *m, uint32_t column, enum pm_role wanted, uint32_t thread,
-	uint32_t context, struct pmfs_stacks *ret, struct pm_error *err)
-{
-	struct making k = {.model = m, .thread = thread, .ret = ret, .err = err};
-	const struct pm_tree *tree;
-	int r = pmfs_model_columns(m, &k.columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
-		return r;
-	const struct pmfs_column *c = &k.columns->columns[column];
-	if (c->pair != PM_NONE && c->role != wanted)
-		c = &k.columns->columns[c->pair];
-	*ret = (struct pmfs_stacks){.tree = tree, .column = c, .end = tree->n_contexts};
-	if (context != PM_NONE) {
-		ret->first = context;
-		ret->end = tree->end[context];
-	}
-	r = pm_build(&ret->arena, build_stacks, &k);
-	if (r < 0)
-		pmfs_stacks_done(ret);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
-	struct pmfs_stacks *ret, struct pm_error *err)
+struct pmfs_stacks *pmfs_stacks_make(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
+	uint32_t thread, uint32_t context, struct pm_error *err)
 {
 	enum pm_role wanted = pmfs_costs_overlap(m) ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE;
-	return make(m, column, wanted, thread, context, ret, err);
+	return make(a, m, column, wanted, thread, context, err);
 }
 
-int pmfs_stacks_make_inclusive(struct pmfs_model *m, uint32_t column, uint32_t thread,
-	struct pmfs_stacks *ret, struct pm_error *err)
+struct pmfs_stacks *pmfs_stacks_make_inclusive(struct pm_arena *a, struct pmfs_model *m,
+	uint32_t column, uint32_t thread, struct pm_error *err)
 {
-	return make(m, column, PM_ROLE_INCLUSIVE, thread, PM_NONE, ret, err);
+	return make(a, m, column, PM_ROLE_INCLUSIVE, thread, PM_NONE, err);
 }
 
 /* Parts of a frame come after it, and are merged into the same frame. */
-int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err)
+uint32_t pmfs_stacks_cut(struct pm_arena *a, struct pmfs_stacks *s)
 {
-	uint32_t *level = calloc((size_t)(s->end - s->first) + 1, sizeof(*level));
-	if (!level)
-		return pmfs_no_memory(err);
-	*ret_levels = 0;
+	uint32_t *level = pm_arena_zeroed(a, (size_t)(s->end - s->first) + 1, sizeof(*level));
+	uint32_t levels = 0;
 	for (uint32_t i = s->first; i < s->end; i++) {
 		uint32_t at = i - s->first;
-		if (at % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) {
-			free(level);
-			return pmfs_no_memory(err);
-		}
+		if (at % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(a);
 		if (!pmfs_stacks_is_frame(s, i)) {
 			s->shown[at] = s->shown[s->shown[at] - s->first];
 			level[at] = level[s->tree->parent[i] - s->first];
@@ -192,8 +164,8 @@ int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error
 		}
 		uint32_t caller = pmfs_stacks_caller(s, i);
 		level[at] = caller == PM_NONE ? 1 : level[s->tree->parent[i] - s->first] + 1;
-		if (level[at] > *ret_levels)
-			*ret_levels = level[at];
+		if (level[at] > levels)
+			levels = level[at];
 		if (level[at] <= PM_LIMIT_STACK_LEVELS)
 			continue;
 		s->is_cut = true;
@@ -201,14 +173,8 @@ int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error
 		s->self[caller - s->first] += s->self[at];
 		s->self[at] = 0;
 	}
-	free(level);
-	return 0;
-}
-
-void pmfs_stacks_done(struct pmfs_stacks *s)
-{
-	pm_arena_done(&s->arena);
-	*s = (struct pmfs_stacks){.tree = NULL};
+	pm_arena_free(a, level);
+	return levels;
 }
 
 uint64_t pmfs_stacks_units(const struct pmfs_stacks *s, double cost)
@@ -228,22 +194,20 @@ uint64_t pmfs_stacks_total(const struct pmfs_stacks *s)
 }
 
 /* Cannot overflow: a tree has less than 2^32 contexts, and PM_LIMIT_DEPTH levels. */
-int pmfs_stacks_count_levels(const struct pmfs_stacks *s, uint64_t *ret, struct pm_error *err)
+uint64_t pmfs_stacks_count_levels(struct pm_arena *a, const struct pmfs_stacks *s)
 {
-	uint32_t *height = malloc(((size_t)(s->end - s->first) + 1) * sizeof(*height));
-	if (!height)
-		return pmfs_no_memory(err);
-	*ret = 0;
+	uint32_t *height = pm_arena_zeroed(a, (size_t)(s->end - s->first) + 1, sizeof(*height));
+	uint64_t levels = 0;
 	for (uint32_t i = s->first; i < s->end; i++) {
 		if (!pmfs_stacks_is_frame(s, i))
 			continue;
 		uint32_t caller = pmfs_stacks_caller(s, i);
 		height[i - s->first] = caller == PM_NONE ? 1 : height[caller - s->first] + 1;
 		if (pmfs_stacks_own(s, i) > 0)
-			*ret += height[i - s->first];
+			levels += height[i - s->first];
 	}
-	free(height);
-	return 0;
+	pm_arena_free(a, height);
+	return levels;
 }
 
 struct pm_bytes pmfs_stacks_name(
@@ -330,13 +294,11 @@ static void name_paths_end(struct pmfs_name_paths *p)
 		p->children[p->child_start[p->parent[i] + 1]++] = i;
 }
 
-/*
- * Starts with only the root, and room for `room` nodes: then nodes are added, parents first, and
- * finally their children listed. In a build of p->arena.
- */
-static void name_paths_begin(struct pmfs_name_paths *p, struct pm_bytes root, size_t room)
+/* Only the root, and room for `room` nodes: then nodes are added, parents first. */
+static struct pmfs_name_paths *name_paths_begin(
+	struct pm_arena *a, struct pm_bytes root, size_t room)
 {
-	struct pm_arena *a = &p->arena;
+	struct pmfs_name_paths *p = pm_arena_alloc(a, sizeof(*p));
 	p->names = pm_strtab_in(a);
 	p->parent = pm_arena_array(a, room, sizeof(*p->parent));
 	p->name = pm_arena_array(a, room, sizeof(*p->name));
@@ -347,100 +309,56 @@ static void name_paths_begin(struct pmfs_name_paths *p, struct pm_bytes root, si
 	p->parent[0] = PM_NONE;
 	p->name[0] = pm_strtab_add(&p->names, root);
 	p->n = 1;
+	return p;
 }
 
-static int name_paths_build(struct pmfs_name_paths *p, void (*build)(void *context), void *context)
+struct pmfs_name_paths *pmfs_name_paths_make(struct pm_arena *a, const struct pmfs_stacks *s,
+	void (*clean)(struct pm_text *out, struct pm_bytes name))
 {
-	*p = (struct pmfs_name_paths){.n = 0};
-	int r = pm_build(&p->arena, build, context);
-	if (r < 0)
-		pmfs_name_paths_done(p);
-	return r;
-}
-
-static void make_paths(void *context)
-{
-	struct merging *m = context;
-	struct pm_arena *scratch = pm_arena_scratch(&m->paths->arena);
-	m->scratch = m->nodes.arena = m->raw.arena = m->cleaned.arena = scratch;
-	name_paths_begin(
-		m->paths, pm_bytes_of(""), (size_t)(m->stacks->end - m->stacks->first) + 1);
-	merge(m);
-	name_paths_end(m->paths);
-	pm_arena_done(scratch);
-}
-
-int pmfs_name_paths_make(const struct pmfs_stacks *s,
-	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
-	struct pm_error *err)
-{
-	struct merging m = {.stacks = s, .paths = ret, .clean = clean};
-	int r = name_paths_build(ret, make_paths, &m);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-void pmfs_name_paths_done(struct pmfs_name_paths *p)
-{
-	pm_arena_done(&p->arena);
-	*p = (struct pmfs_name_paths){.n = 0};
+	struct merging m = {.scratch = pm_arena_scratch(a),
+		.stacks = s,
+		.paths = name_paths_begin(a, pm_bytes_of(""), (size_t)(s->end - s->first) + 1),
+		.clean = clean};
+	m.nodes.arena = m.raw.arena = m.cleaned.arena = m.scratch;
+	merge(&m);
+	name_paths_end(m.paths);
+	pm_arena_done(m.scratch);
+	return m.paths;
 }
 
 /* ---- call paths around a function ---- */
 
-struct around {
-	struct pm_arena *scratch;
-	const struct pmfs_name_paths *all;
-	struct pmfs_name_paths *to;
-	uint32_t name, levels;
-	const double *total;
-	struct pm_map nodes; /* parent << 32 | name of `all` → node of `to` */
-};
-
 /* The same for a name of `all`. */
-static uint32_t copy_child(struct around *m, uint32_t parent, uint32_t name)
+static uint32_t copy_child(struct pmfs_name_paths *to, struct pm_map *nodes,
+	const struct pmfs_name_paths *all, uint32_t parent, uint32_t name)
 {
-	struct pmfs_name_paths *to = m->to;
-	uint32_t n = to->n, node = child_of(to, &m->nodes, parent, name);
+	uint32_t n = to->n, node = child_of(to, nodes, parent, name);
 	if (node == n)
-		to->name[n] = pm_strtab_add_lasting(&to->names, m->all->names.items[name]);
+		to->name[n] = pm_strtab_add_lasting(&to->names, all->names.items[name]);
 	return node;
 }
 
-static void begin(struct around *m)
-{
-	m->scratch = m->nodes.arena = pm_arena_scratch(&m->to->arena);
-	name_paths_begin(m->to, m->all->names.items[m->name], (size_t)m->all->n + 1);
-}
-
-static void end(struct around *m)
-{
-	name_paths_end(m->to);
-	pm_arena_done(m->scratch);
-}
-
 /* Parents come before children, so the node of a caller is known. */
-static void merge_callees(void *context)
+struct pmfs_name_paths *pmfs_callee_paths(
+	struct pm_arena *a, const struct pmfs_name_paths *all, uint32_t name)
 {
-	struct around *m = context;
-	const struct pmfs_name_paths *all = m->all;
-	begin(m);
-	uint32_t *node_of = pm_arena_array(m->scratch, all->n, sizeof(*node_of));
+	struct pmfs_name_paths *to =
+		name_paths_begin(a, all->names.items[name], (size_t)all->n + 1);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pm_map nodes = {.arena = scratch}; /* parent << 32 | name of `all` → node of `to` */
+	uint32_t *node_of = pm_arena_array(scratch, all->n, sizeof(*node_of));
 	node_of[0] = PM_NONE;
 	for (uint32_t i = 1; i < all->n; i++) {
 		uint32_t parent = node_of[all->parent[i]];
-		node_of[i] = parent != PM_NONE    ? copy_child(m, parent, all->name[i])
-			: all->name[i] == m->name ? 0
-						  : PM_NONE;
+		node_of[i] = parent != PM_NONE ? copy_child(to, &nodes, all, parent, all->name[i])
+			: all->name[i] == name ? 0
+					       : PM_NONE;
 		if (node_of[i] != PM_NONE)
-			m->to->self[node_of[i]] += all->self[i];
+			to->self[node_of[i]] += all->self[i];
 	}
-	end(m);
-}
-
-int pmfs_callee_paths(const struct pmfs_name_paths *all, uint32_t name, struct pmfs_name_paths *ret)
-{
-	struct around m = {.all = all, .to = ret, .name = name};
-	return name_paths_build(ret, merge_callees, &m);
+	name_paths_end(to);
+	pm_arena_done(scratch);
+	return to;
 }
 
 /* A path upwards from a call: its node in `all`, and in the merged paths. */
@@ -464,33 +382,30 @@ static uint32_t find_outermost(
 }
 
 /* All paths are followed level by level, so that the levels furthest from the function are cut. */
-static void merge_callers(void *context)
+struct pmfs_name_paths *pmfs_caller_paths(struct pm_arena *a, const struct pmfs_name_paths *all,
+	uint32_t name, const double *total, uint32_t levels)
 {
-	struct around *m = context;
-	const struct pmfs_name_paths *all = m->all;
-	begin(m);
-	bool *inside = pm_arena_array(m->scratch, all->n, sizeof(*inside)), moved = true;
-	struct way *ways = pm_arena_array(m->scratch, all->n, sizeof(*ways));
-	uint32_t n = find_outermost(all, m->name, inside, ways);
-	for (uint32_t levels = m->levels; moved && levels > 0; levels--) {
+	struct pmfs_name_paths *to =
+		name_paths_begin(a, all->names.items[name], (size_t)all->n + 1);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pm_map nodes = {.arena = scratch}; /* as above */
+	bool *inside = pm_arena_array(scratch, all->n, sizeof(*inside)), moved = true;
+	struct way *ways = pm_arena_array(scratch, all->n, sizeof(*ways));
+	uint32_t n = find_outermost(all, name, inside, ways);
+	for (; moved && levels > 0; levels--) {
 		moved = false;
-		for (uint32_t i = 0; i < n && m->to->n < all->n; i++) {
+		for (uint32_t i = 0; i < n && to->n < all->n; i++) {
 			uint32_t caller = all->parent[ways[i].at];
 			if (caller == 0)
 				continue;
-			ways[i].node = copy_child(m, ways[i].node, all->name[caller]);
+			ways[i].node = copy_child(to, &nodes, all, ways[i].node, all->name[caller]);
 			ways[i].at = caller;
 			moved = true;
 		}
 	}
 	for (uint32_t i = 0; i < n; i++)
-		m->to->self[ways[i].node] += m->total[ways[i].call];
-	end(m);
-}
-
-int pmfs_caller_paths(const struct pmfs_name_paths *all, uint32_t name, const double *total,
-	uint32_t levels, struct pmfs_name_paths *ret)
-{
-	struct around m = {.all = all, .to = ret, .name = name, .levels = levels, .total = total};
-	return name_paths_build(ret, merge_callers, &m);
+		to->self[ways[i].node] += total[ways[i].call];
+	name_paths_end(to);
+	pm_arena_done(scratch);
+	return to;
 }

@@ -23,32 +23,29 @@ struct pmfs_stacks {
 			    differences (struct pmfs_column) */
 	double *self; /* of frames: the cost not in a frame below; 0 for parts of frames. Adds up to
 			 the total */
-	struct pm_arena arena; /* has the arrays */
 };
 
 /*
  * Costs of the whole run (thread PM_NONE) or of one thread, of the subtree of `context` or of all
  * contexts (PM_NONE). `column` selects its group, whose inclusive costs are used if it has them.
- * The caller frees `ret`; a failure leaves nothing allocated. O(contexts).
+ * In a build of the arena, which has them. O(contexts).
  */
-int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
-	struct pmfs_stacks *ret, struct pm_error *err);
+struct pmfs_stacks *pmfs_stacks_make(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
+	uint32_t thread, uint32_t context, struct pm_error *err);
 
 /*
  * The inclusive costs of all contexts as stored in the profile, also if contexts overlap, so that
  * they do not add up (`self` means nothing then). The column is one of a quantity that has them.
  */
-int pmfs_stacks_make_inclusive(struct pmfs_model *m, uint32_t column, uint32_t thread,
-	struct pmfs_stacks *ret, struct pm_error *err);
+struct pmfs_stacks *pmfs_stacks_make_inclusive(struct pm_arena *a, struct pmfs_model *m,
+	uint32_t column, uint32_t thread, struct pm_error *err);
 
 /*
  * Merges frames below level PM_LIMIT_STACK_LEVELS into the frame on that level, including their
- * exclusive costs. `*ret_levels` is the original number of levels. 0 or -ENOMEM. O(contexts).
+ * exclusive costs. Returns the original number of levels. In a build of the arena, which is left as
+ * it was. O(contexts).
  */
-int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_stacks_done(struct pmfs_stacks *s);
+uint32_t pmfs_stacks_cut(struct pm_arena *a, struct pmfs_stacks *s);
 
 /* Fills `shown` as above, for callers that need no costs. */
 void pmfs_stacks_find_frames(
@@ -80,9 +77,10 @@ uint64_t pmfs_stacks_total(const struct pmfs_stacks *s);
 
 /*
  * The total number of frames in the stacks of all frames with an exclusive cost, for exports that
- * write each stack; in a deep tree this is much larger than the number of contexts. O(contexts).
+ * write each stack; in a deep tree this is much larger than the number of contexts. In a build of
+ * the arena, which is left as it was. O(contexts).
  */
-int pmfs_stacks_count_levels(const struct pmfs_stacks *s, uint64_t *ret, struct pm_error *err);
+uint64_t pmfs_stacks_count_levels(struct pm_arena *a, const struct pmfs_stacks *s);
 
 /* a + b, saturating, so that hostile costs do not wrap. */
 static inline uint64_t pmfs_stacks_add(uint64_t a, uint64_t b)
@@ -98,7 +96,7 @@ struct pm_bytes pmfs_stacks_name(
  * ---- stacks by name ----
  *
  * For viewers that know nothing else about a frame: children of a frame with the same name are
- * merged, so every path of names occurs once.
+ * merged, so every path of names occurs once. Made in a build of the arena that has them.
  */
 
 /* Node 0 is the root, without a name; parents come before children. */
@@ -110,19 +108,14 @@ struct pmfs_name_paths {
 	uint32_t *child_start; /* n + 1: the children of i are children[child_start[i]] … */
 	uint32_t *children;    /* … below child_start[i + 1], in the order of the tree */
 	struct pm_strtab names;
-	struct pm_arena arena; /* of everything; must not be moved while it is made */
 };
 
 /*
- * `clean` appends a name in the form for the viewer; names that become equal are merged. The caller
- * frees `ret`; a failure leaves nothing allocated. O(contexts).
+ * `clean` appends a name in the form for the viewer; names that become equal are merged.
+ * O(contexts).
  */
-int pmfs_name_paths_make(const struct pmfs_stacks *s,
-	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
-	struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_name_paths_done(struct pmfs_name_paths *p);
+struct pmfs_name_paths *pmfs_name_paths_make(struct pm_arena *a, const struct pmfs_stacks *s,
+	void (*clean)(struct pm_text *out, struct pm_bytes name));
 
 /* Empty for the root. */
 static inline struct pm_bytes pmfs_name_paths_name(const struct pmfs_name_paths *p, uint32_t node)
@@ -139,18 +132,18 @@ static inline struct pm_bytes pmfs_name_paths_name(const struct pmfs_name_paths 
 
 /*
  * The paths below the function's outermost calls, merged: the root is the function, and costs are
- * as in `all`. `name` is a name of `all`. Free with pmfs_name_paths_done. O(all->n); 0 or -ENOMEM.
+ * as in `all`. `name` is a name of `all`. O(all->n).
  */
-int pmfs_callee_paths(
-	const struct pmfs_name_paths *all, uint32_t name, struct pmfs_name_paths *ret);
+struct pmfs_name_paths *pmfs_callee_paths(
+	struct pm_arena *a, const struct pmfs_name_paths *all, uint32_t name);
 
 /*
  * The paths up from the function's outermost calls, merged: the root is the function, its children
  * are its callers. `total` has inclusive costs by node of `all`; the cost of each call is added at
  * the end of its path. Paths end after `levels` callers, or earlier if there would be more than
- * all->n nodes. Free with pmfs_name_paths_done. O(all->n * levels); 0 or -ENOMEM.
+ * all->n nodes. O(all->n * levels).
  */
-int pmfs_caller_paths(const struct pmfs_name_paths *all, uint32_t name, const double *total,
-	uint32_t levels, struct pmfs_name_paths *ret);
+struct pmfs_name_paths *pmfs_caller_paths(struct pm_arena *a, const struct pmfs_name_paths *all,
+	uint32_t name, const double *total, uint32_t levels);
 
 #endif

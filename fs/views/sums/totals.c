@@ -190,98 +190,87 @@ static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char
  * Exports do not show negative costs, so the sum is too large if calls are longer than their
  * callers.
  */
-static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct pm_text *out,
-	struct pm_error *err)
+static bool exports_agree(struct pm_arena *a, struct pmfs_model *m, const struct pmfs_totals *w,
+	double *ret, struct pm_error *err)
 {
-	struct pmfs_stacks s;
-	double sum = 0;
-	if (w->columns->n == 0 || !w->in_contexts[0] || w->of_amounts)
-		return 0; /* there are no exports, or of increases alone */
 	const struct pmfs_column *c = &w->columns->columns[0];
-	int r = pmfs_stacks_make(m, 0, PM_NONE, PM_NONE, &s, err);
-	if (r < 0)
-		return r;
-	for (uint32_t i = s.first; i < s.end; i++)
-		sum += s.self[i - s.first];
-	bool good = fabsl(sum - w->of[0]) * c->export_scale <=
-		1e-9 * fabsl(w->of[0]) * c->export_scale + (s.end - s.first);
-	pmfs_stacks_done(&s);
-	if (good)
-		return 0;
-	add_sum(out, c, "exports", sum, w->of[0]);
-	pm_text_char(out, '\n');
-	return 0;
-}
-
-static int sum_of_tops(
-	struct pmfs_model *m, const struct pmfs_totals *w, double *ret, struct pm_error *err)
-{
-	const struct pm_tree *tree;
-	int r = pmfs_model_tree(m, &tree, err);
-	pm_number *cells = pmfs_cells_new(NULL, w->columns->n);
-	if (r == 0 && !cells)
-		r = pmfs_no_memory(err);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	const struct pmfs_stacks *s = pmfs_stacks_make(scratch, m, 0, PM_NONE, PM_NONE, err);
+	uint32_t n = s->end - s->first;
 	*ret = 0;
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
-		r = pmfs_run_cells(m, i, true, cells, err);
-		double value = cells[w->columns->first_incl];
-		*ret += r == 0 && isfinite(value) ? value : 0;
-	}
-	free(cells);
-	return r;
+	for (uint32_t i = 0; i < n; i++)
+		*ret += s->self[i];
+	pm_arena_done(scratch);
+	return fabsl(*ret - w->of[0]) * c->export_scale <=
+		1e-9 * fabsl(w->of[0]) * c->export_scale + n;
 }
 
 /*
  * Inclusive costs at the top may repeat a part of the total: after a fork inside of a call, the
  * child's record of that call has the time before the fork, too.
  */
-static int add_tops(struct pmfs_model *m, const struct pmfs_totals *w, struct pm_text *out,
-	struct pm_error *err)
+static double sum_of_tops(
+	struct pm_arena *a, struct pmfs_model *m, const struct pmfs_totals *w, struct pm_error *err)
 {
-	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	uint32_t i = w->columns->first_incl;
-	double sum;
-	if (i == PM_NONE || !pmfs_costs_overlap(m) || (kind && strcmp(kind, "calls") != 0))
-		return 0;
-	int r = sum_of_tops(m, w, &sum, err);
-	if (r < 0 || fabsl(sum - w->of[i]) <= 1e-9 * fabsl(sum) + 1)
-		return r;
-	add_sum(out, &w->columns->columns[i], "inclusive costs of top-level contexts", sum,
-		w->of[i]);
-	pm_text_char(out, '\n');
-	return 0;
+	pm_number *cells = pmfs_cells_new(a, w->columns->n);
+	const struct pm_tree *tree;
+	double sum = 0;
+	pm_build_check(a, pmfs_model_tree(m, &tree, err));
+	for (uint32_t i = 0; i < tree->n_contexts; i = tree->end[i]) {
+		pm_build_check(a, pmfs_run_cells(m, i, true, cells, err));
+		double value = cells[w->columns->first_incl];
+		sum += isfinite(value) ? value : 0;
+	}
+	return sum;
 }
 
-int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+/* Returns the number of metrics of which functions have too little, and appends the first. */
+static unsigned add_functions(
+	const struct pmfs_functions *f, const struct pmfs_totals *w, struct pm_text *out)
 {
-	const struct pmfs_functions *f;
-	const struct pmfs_totals *w;
 	unsigned n = 0;
-	int r = pmfs_totals(m, &w, err);
-	if (r < 0 || (r = pmfs_functions(m, &f, err)) < 0)
-		return r;
 	for (uint32_t i = 0; i < w->columns->n; i++) {
 		const struct pmfs_column *c = &w->columns->columns[i];
 		struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
 		double sum = of_functions(f, i);
-		if (pmfs_column_is_first(c) && fabsl(w->of[i]) * c->export_scale >= 0x1p63) {
+		if (pmfs_column_is_first(c) && fabsl(w->of[i]) * c->export_scale >= 0x1p63)
 			pm_text_printf(out, "unaccounted  %s: exports end at 2^63\n", c->base);
-			continue;
-		}
-		if (c->role != PM_ROLE_EXCLUSIVE ||
-			!(fabsl(w->of[i] - sum) > rounding_of(f, unit, w->of[i])))
-			continue;
-		if (n++ > 0)
-			continue;
-		add_sum(out, c, "functions", sum, w->of[i]);
+		else if (c->role == PM_ROLE_EXCLUSIVE &&
+			fabsl(w->of[i] - sum) > rounding_of(f, unit, w->of[i]) && n++ == 0)
+			add_sum(out, c, "functions", sum, w->of[i]);
 	}
+	return n;
+}
+
+void pmfs_unaccounted(
+	struct pm_arena *a, struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+{
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	const struct pmfs_functions *f;
+	const struct pmfs_totals *w;
+	double sum;
+	pm_build_check(a, pmfs_totals(m, &w, err));
+	pm_build_check(a, pmfs_functions(m, &f, err));
+	const struct pmfs_column *columns = w->columns->columns;
+	unsigned n = add_functions(f, w, out);
 	if (n > 1)
 		pm_text_printf(out, "; likewise %u other metric%s", n - 1, n == 2 ? "" : "s");
 	if (n > 0)
 		pm_text_char(out, '\n');
-	else if ((r = add_exports(m, w, out, err)) < 0)
-		return r;
-	return add_tops(m, w, out, err);
+	/* There may be no exports, or of increases alone. */
+	else if (w->columns->n > 0 && w->in_contexts[0] && !w->of_amounts &&
+		!exports_agree(a, m, w, &sum, err)) {
+		add_sum(out, &columns[0], "exports", sum, w->of[0]);
+		pm_text_char(out, '\n');
+	}
+	uint32_t i = w->columns->first_incl;
+	if (i == PM_NONE || !pmfs_costs_overlap(m) || (kind && strcmp(kind, "calls") != 0))
+		return;
+	sum = sum_of_tops(a, m, w, err);
+	if (fabsl(sum - w->of[i]) <= 1e-9 * fabsl(sum) + 1)
+		return;
+	add_sum(out, &columns[i], "inclusive costs of top-level contexts", sum, w->of[i]);
+	pm_text_char(out, '\n');
 }
 
 /* ---- what info.json and the texts state ---- */

@@ -35,9 +35,10 @@ int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err);
 
 /*
  * Appends a line with the word `unaccounted` and the part of the totals that is not in any
- * function, if the costs of the source are inconsistent; nothing if everything adds up.
+ * function, if the costs of the source are inconsistent; nothing if everything adds up. In a build.
  */
-int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
+void pmfs_unaccounted(
+	struct pm_arena *a, struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
 
 /* ---- counts of contexts, threads and so on, for info.json and texts ---- */
 

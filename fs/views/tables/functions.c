@@ -26,21 +26,37 @@
 /* table.b: of what; table.a: which of them. */
 enum { OF_RUN, OF_CONTEXT, OF_THREAD };
 
+struct part_rows {
+	struct pm_arena arena;
+	const struct pm_table *table;
+	const struct pmfs_flat_profile *part;
+	struct pm_error *err;
+};
+
+static void read_part(void *context)
+{
+	struct part_rows *p = context;
+	struct pmfs_model *m = pmfs_model_of(p->table->self);
+	p->part = (p->table->b == OF_THREAD ? pmfs_thread_functions : pmfs_context_functions)(
+		&p->arena, m, (uint32_t)p->table->a, p->err);
+}
+
 static int functions_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	uint32_t item = (uint32_t)rows->table->a;
-	struct pmfs_flat_profile *part;
-	int r = rows->table->b == OF_THREAD ? pmfs_thread_functions(m, item, &part, err)
-					    : pmfs_context_functions(m, item, &part, err);
-	if (r == 0)
-		rows->own = part;
-	return r;
+	struct part_rows *p = rows->own = calloc(1, sizeof(*p));
+	if (!p)
+		return pmfs_no_memory(err);
+	p->table = rows->table;
+	p->err = err;
+	int r = pm_build(&p->arena, read_part, p);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 static void functions_done(struct pm_rows *rows)
 {
-	pmfs_flat_profile_free(rows->own);
+	struct part_rows *p = rows->own;
+	pm_arena_done(&p->arena);
+	free(p);
 }
 
 /* How long calls took, where they are recorded one by one; of the run alone. */
@@ -66,7 +82,8 @@ static int time_cells(struct pmfs_model *m, const struct pmfs_functions *f, uint
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pmfs_flat_profile *part = rows->own;
+	const struct pmfs_flat_profile *part =
+		rows->own ? ((const struct part_rows *)rows->own)->part : NULL;
 	const struct pmfs_functions *f;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0 || rows->at >= (part ? part->n : f->n))

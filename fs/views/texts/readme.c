@@ -2,9 +2,9 @@
  * README.txt, a screen: what this mount contains. recipes.txt: commands that run unchanged and
  * use names from this profile, in any POSIX shell with any awk; and what numbers mean.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/utf8.h"
@@ -26,6 +26,8 @@
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
 struct recipes {
+	struct pm_arena *a;
+	struct pm_error *err;
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
 	const struct pmfs_functions *functions;
@@ -33,7 +35,6 @@ struct recipes {
 	const struct pm_threads *threads;
 	struct pm_text *out;
 	const struct pmfs_totals *totals;
-	uint32_t context; /* the deepest of the hot path */
 	bool has_loss[2]; /* some work, some waiting is spread unevenly */
 };
 
@@ -157,40 +158,27 @@ static void add_per_call(const struct recipes *c)
 
 /* ---- contexts ---- */
 
-static int find_hot(struct recipes *c, struct pm_error *err)
-{
-	struct pmfs_hot *path;
-	uint32_t n;
-	int r = pmfs_hotpath(NULL, c->model, &path, &n, err);
-	c->context = PM_NONE;
-	if (r < 0)
-		return r;
-	if (n > 0)
-		c->context = path[n - 1].context;
-	free(path);
-	return 0;
-}
-
 /* Whether some rows of imbalance.csv lose anything: those of work, those of waiting. */
-static int find_losses(struct recipes *c, struct pm_error *err)
+static void find_losses(struct recipes *c)
 {
 	const struct pmfs_work *work;
 	const uint8_t *categories;
 	if (c->threads->n < 2)
-		return 0;
-	int r = pmfs_works(c->model, &work, err);
-	if (r < 0 || (r = pmfs_categories(c->model, &categories, err)) < 0)
-		return r;
+		return;
+	pm_build_check(c->a, pmfs_works(c->model, &work, c->err));
+	pm_build_check(c->a, pmfs_categories(c->model, &categories, c->err));
 	for (uint32_t i = 0; i < c->functions->tree->n_contexts; i++)
 		c->has_loss[pmfs_is_waiting(categories[i])] |= work[i].max > work[i].mean;
-	return 0;
 }
 
 static void add_contexts(const struct recipes *c)
 {
-	if (c->context == PM_NONE)
+	uint32_t n;
+	const struct pmfs_hot *path =
+		pmfs_hotpath(c->a, c->model, c->columns->first_incl, &n, c->err);
+	if (n == 0)
 		return;
-	unsigned number = pm_tree_number(c->functions->tree, c->context);
+	unsigned number = pm_tree_number(c->functions->tree, path[n - 1].context);
 	ask(c, "What is the hot path?");
 	pm_text_str(c->out, "$ cat hotpath.txt\n");
 	pm_text_printf(c->out,
@@ -202,13 +190,13 @@ static void add_contexts(const struct recipes *c)
 /* ---- lines ---- */
 
 /* The first of the most expensive lines with a file name that needs no quoting. */
-static int add_lines(const struct recipes *c, struct pm_error *err)
+static void add_lines(const struct recipes *c)
 {
 	const struct pmfs_lines *l;
 	if (!c->profile->has_lines)
-		return 0;
-	int r = pmfs_lines(c->model, &l, err);
-	for (uint32_t i = 0; r == 0 && i < l->n; i++) {
+		return;
+	pm_build_check(c->a, pmfs_lines(c->model, &l, c->err));
+	for (uint32_t i = 0; i < l->n; i++) {
 		const struct pm_line *line = &l->lines[l->order[i]];
 		struct pm_bytes file = l->tree->texts[line->file];
 		if (line->line == 0 || !can_be_typed(file))
@@ -219,23 +207,22 @@ static int add_lines(const struct recipes *c, struct pm_error *err)
 			(int)file.len, (const char *)file.p);
 		break;
 	}
-	return r;
 }
 
 /* ---- percentiles ---- */
 
 /* Percentiles come after the metric columns. */
-static int add_percentiles(const struct recipes *c, struct pm_error *err)
+static void add_percentiles(const struct recipes *c)
 {
-	int timed = pmfs_functions_are_timed(c->model, err);
-	if (timed <= 0 || c->functions->n == 0)
-		return timed < 0 ? timed : 0;
+	int timed = pmfs_functions_are_timed(c->model, c->err);
+	pm_build_check(c->a, timed);
+	if (!timed || c->functions->n == 0)
+		return;
 	ask(c, "Which functions have the highest 99th percentile of a call? (seconds)");
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", $%u / 1e9, $NF }' functions.tsv "
 		"| sort -gr | head\n",
 		2 + c->columns->n_shown + c->columns->n_derived + 3);
-	return 0;
 }
 
 static void add_other_run(const struct recipes *c)
@@ -267,12 +254,12 @@ static bool can_be_pattern(struct pm_bytes name, const char *special)
 }
 
 /* The kind of work, besides the program's own, that costs most. */
-static int add_category(const struct recipes *c, struct pm_error *err)
+static void add_category(const struct recipes *c)
 {
 	const struct pmfs_category_sums *s;
-	int r = pmfs_category_sums(c->model, &s, err);
 	uint32_t own = c->columns->first_excl;
-	for (uint32_t i = 0; r == 0 && i < s->n; i++) {
+	pm_build_check(c->a, pmfs_category_sums(c->model, &s, c->err));
+	for (uint32_t i = 0; i < s->n; i++) {
 		struct pm_bytes name = pmfs_category_name((enum pmfs_category)s->order[i]);
 		double cost = s->cells[(size_t)s->order[i] * c->columns->n + own];
 		if (name.len == 0 || s->order[i] == PMFS_IDLE || !(cost > 0))
@@ -281,10 +268,10 @@ static int add_category(const struct recipes *c, struct pm_error *err)
 			(const char *)name.p);
 		pm_text_printf(c->out, "$ head -n 5 ignore/category:%.*s/functions.txt\n",
 			(int)name.len, (const char *)name.p);
-		r = pmfs_has_several_threads(c->model, 0, err);
-		if (r <= 0)
+		int several = pmfs_has_several_threads(c->model, 0, c->err);
+		pm_build_check(c->a, several);
+		if (!several)
 			break;
-		r = 0;
 		pm_text_printf(c->out, "  Which threads spend most in %.*s?\n", (int)name.len,
 			(const char *)name.p);
 		pm_text_printf(c->out,
@@ -294,17 +281,16 @@ static int add_category(const struct recipes *c, struct pm_error *err)
 			c->threads->n_keys + own + 2);
 		break;
 	}
-	return r;
 }
 
 /* The most expensive library, with what it calls. */
-static int add_library(const struct recipes *c, struct pm_error *err)
+static void add_library(const struct recipes *c)
 {
 	const struct pmfs_rollup *u;
 	if (!c->profile->has_modules)
-		return 0;
-	int r = pmfs_modules(c->model, &u, err);
-	for (uint32_t i = 0; r == 0 && i < u->sums.n; i++) {
+		return;
+	pm_build_check(c->a, pmfs_modules(c->model, &u, c->err));
+	for (uint32_t i = 0; i < u->sums.n; i++) {
 		struct pm_bytes name = pmfs_base_name(u->names.items[u->order[i]]);
 		const uint8_t *dot = name.len ? memchr(name.p, '.', name.len) : NULL;
 		if (!dot || name.len < 4 || memcmp(name.p, "lib", 3) != 0)
@@ -317,16 +303,16 @@ static int add_library(const struct recipes *c, struct pm_error *err)
 			(int)name.len, (const char *)name.p);
 		break;
 	}
-	return r;
 }
 
-static int add_filters(const struct recipes *c, struct pm_error *err)
+static void add_filters(const struct recipes *c)
 {
 	if (!recipes_have_cost(c) || strcmp(pm_profile_kind_of_tree(c->profile), "edges") == 0)
-		return 0;
-	int ranked = pmfs_has_ranks(c->model, 0, err),
-	    r = ranked < 0 ? ranked : add_category(c, err);
-	for (uint32_t row = 0; r == 0 && row < c->functions->n; row++) {
+		return;
+	int ranked = pmfs_has_ranks(c->model, 0, c->err);
+	pm_build_check(c->a, ranked);
+	add_category(c);
+	for (uint32_t row = 0; row < c->functions->n; row++) {
 		struct pm_bytes name = pmfs_function_name(c->functions, row);
 		if (c->functions->category[c->functions->function[row]] != PMFS_PROGRAM ||
 			!can_be_pattern(name, "/"))
@@ -338,30 +324,31 @@ static int add_filters(const struct recipes *c, struct pm_error *err)
 			(const char *)name.p, ranked ? "ranks.csv" : "functions.txt");
 		break;
 	}
-	return r < 0 ? r : add_library(c, err);
+	add_library(c);
 }
 
 /* Where threads wait for others; that of a GPU and its host alone has no rows, if neither waits. */
-static int add_blame(const struct recipes *c, struct pm_error *err)
+static void add_blame(const struct recipes *c)
 {
 	static const enum pmfs_category waiting[] = {PMFS_OPENMP, PMFS_THREAD, PMFS_IDLE};
 	const struct pmfs_category_sums *s;
 	bool waits = false;
-	int r = pmfs_has_blame(c->model, 0, err);
 	uint32_t own = c->columns->first_excl;
-	if (r <= 0 || own == PM_NONE || (r = pmfs_category_sums(c->model, &s, err)) < 0)
-		return r < 0 ? r : 0;
+	int has = pmfs_has_blame(c->model, 0, c->err);
+	pm_build_check(c->a, has);
+	if (!has || own == PM_NONE)
+		return;
+	pm_build_check(c->a, pmfs_category_sums(c->model, &s, c->err));
 	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting); i++)
 		waits |= s->cells[(size_t)waiting[i] * c->columns->n + own] > 0;
 	if (waits) {
 		ask(c, "What do others run while threads wait? (ns, by kind of waiting)");
 		pm_text_str(c->out, "$ head -n 6 blame.csv\n");
 	}
-	return 0;
 }
 
 /* What GPUs run, and when they run nothing. */
-static int add_gpus(const struct recipes *c, struct pm_error *err)
+static void add_gpus(const struct recipes *c)
 {
 	static const struct {
 		const char *question, *command;
@@ -373,23 +360,20 @@ static int add_gpus(const struct recipes *c, struct pm_error *err)
 		{"When did a GPU have nothing to do, longest first, and what did the host run then?",
 			"head -n 6 gpu-gaps.csv", pmfs_has_gpu_gaps, pmfs_gpu_gaps_table},
 	};
-	int r = 0;
-	for (size_t i = 0; r >= 0 && i < sizeof(gpus) / sizeof(*gpus); i++) {
-		struct pm_cell cells[16];
-		struct pm_rows rows = {.table = NULL};
+	for (size_t i = 0; i < sizeof(gpus) / sizeof(*gpus); i++) {
+		struct pm_arena *a = pm_arena_scratch(c->a);
 		struct pm_table table;
-		if ((r = gpus[i].has(c->model, 0, err)) <= 0)
+		int has = gpus[i].has(c->model, 0, c->err);
+		pm_build_check(a, has);
+		if (!has)
 			continue;
-		r = gpus[i].table(c->model, 0, &table, err);
-		if (r == 0 && (r = pm_rows_start(&rows, &table, 0, err)) == 0)
-			r = pm_rows_next(&rows, cells, err);
-		pm_rows_done(&rows);
-		if (r <= 0)
-			continue;
-		ask(c, gpus[i].question);
-		pm_text_printf(c->out, "$ %s\n", gpus[i].command);
+		pm_build_check(a, gpus[i].table(c->model, 0, &table, c->err));
+		if (pmfs_table_next(a, pmfs_table_read(a, &table, 0, c->err), c->err)) {
+			ask(c, gpus[i].question);
+			pm_text_printf(c->out, "$ %s\n", gpus[i].command);
+		}
+		pm_arena_done(a);
 	}
-	return r < 0 ? r : 0;
 }
 
 /* ---- about threads: the most expensive, imbalance, costs by thread in SQL ---- */
@@ -496,18 +480,19 @@ static void add_thread_recipes(const struct recipes *c)
 
 /*
  * Whether there is an idle row with a duration among the first rows of the thread's trace that can
- * be read: 1, 0 or -ENOMEM.
+ * be read.
  */
-static int is_idle_at_times(
-	const struct recipes *c, uint32_t thread, const uint8_t *categories, struct pm_error *err)
+static bool is_idle_at_times(const struct recipes *c, uint32_t thread, const uint8_t *categories)
 {
 	enum { LOOKED_AT = 4096, BATCH = 256 };
 	struct pm_sample samples[BATCH];
 	int64_t n;
 	for (uint64_t at = 0; at < LOOKED_AT; at += (uint64_t)n) {
 		n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, NULL);
+		if (pm_is_passing((int)n))
+			pm_build_fail(c->a, (int)n);
 		if (n <= 0)
-			return pm_is_passing(n) ? pm_error_plain(err, -ENOMEM) : 0;
+			return false;
 		for (int64_t i = 0; i < n; i++) {
 			uint32_t context = samples[i].context
 				? pm_tree_find(c->functions->tree, samples[i].context)
@@ -515,10 +500,10 @@ static int is_idle_at_times(
 			if (samples[i].duration_ns != PM_NO_TIME && samples[i].duration_ns > 0 &&
 				pmfs_category_of(categories, context, samples[i].context) ==
 					PMFS_IDLE)
-				return 1;
+				return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 static void add_idle(const struct recipes *c, const char *path, uint64_t span_ns)
@@ -553,73 +538,61 @@ static void add_utilisation(const struct recipes *c, const char *path, uint64_t 
 }
 
 /* The first idle thread, and the utilisation of GPUs; reads the beginnings of traces. */
-static int add_trace_recipes(const struct recipes *c, struct pm_error *err)
+static void add_trace_recipes(const struct recipes *c)
 {
 	enum { THREADS_LOOKED_AT = 256 };
 	uint64_t origin, span_ns = PM_NO_TIME;
 	const uint8_t *categories;
-	const char *stream = NULL;
-	bool idle = false;
+	const char *stream = NULL, *idle = NULL;
 	const struct pm_profile *p = c->profile;
-	int r = pm_profile_span(p, &origin, &span_ns, err);
-	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
-		p->samples_are_weighed || (r = pmfs_categories(c->model, &categories, err)) < 0)
-		return r;
+	pm_build_check(c->a, pm_profile_span(p, &origin, &span_ns, c->err));
+	if (span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples || p->samples_are_weighed)
+		return;
+	pm_build_check(c->a, pmfs_categories(c->model, &categories, c->err));
 	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && stream); i++) {
 		const struct pm_thread *thread = &c->threads->threads[i];
 		const char *path;
 		if (!thread->has_trace || thread->n_samples == 0)
 			continue;
-		if (!stream && pm_time_of(c->threads, i) == PM_TIME_GPUS &&
-			(r = pmfs_thread_path(c->model, i, &stream, err)) < 0)
-			return r;
-		if (idle)
-			continue;
-		if ((r = is_idle_at_times(c, i, categories, err)) < 0)
-			return r;
-		idle = r > 0;
-		if (idle && (r = pmfs_thread_path(c->model, i, &path, err)) < 0)
-			return r;
-		if (idle)
-			add_idle(c, path, span_ns);
+		pm_build_check(c->a, pmfs_thread_path(c->model, i, &path, c->err));
+		if (!stream && pm_time_of(c->threads, i) == PM_TIME_GPUS)
+			stream = path;
+		if (!idle && is_idle_at_times(c, i, categories))
+			idle = path;
 	}
+	if (idle)
+		add_idle(c, idle, span_ns);
 	if (stream)
 		add_utilisation(c, stream, span_ns);
-	return 0;
 }
 
 /* ---- iterations ---- */
 
-/* Such as a name that is not called: in a mount, reading iterations.csv says only EIO. */
-static int say_why(
-	const struct recipes *c, int status, const struct pm_error *why, struct pm_error *err)
-{
-	char line[512];
-	if (pm_is_passing(status))
-		return pm_error_plain(err, status);
-	pm_error_line(why, line, sizeof(line));
-	pm_text_str(c->out, "  iterations.csv cannot be read: ");
-	pm_text_line(c->out, pm_bytes_of(line));
-	pm_text_char(c->out, '\n');
-	return 0;
-}
-
 /* The longest iterations. Where no iteration has a window, there is nothing to show. */
-static int add_iteration_recipes(const struct recipes *c, struct pm_error *err)
+static void add_iteration_recipes(const struct recipes *c)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_iterations *all;
 	uint64_t start, end;
+	char line[512];
 	if (!pmfs_has_iterations(c->model, 0, NULL))
-		return 0;
+		return;
 	int r = pmfs_iterations(c->model, &all, &why);
-	if (r < 0)
-		return say_why(c, r, &why, err);
+	if (pm_is_passing(r))
+		pm_build_fail(c->a, r);
+	if (r < 0) { /* Such as a name that is not called: in a mount, reading them says only EIO.
+		      */
+		pm_error_line(&why, line, sizeof(line));
+		pm_text_str(c->out, "  iterations.csv cannot be read: ");
+		pm_text_line(c->out, pm_bytes_of(line));
+		pm_text_char(c->out, '\n');
+		return;
+	}
 	bool has_window = false;
 	for (uint32_t i = 0; i < all->n && !has_window; i++)
 		has_window = pmfs_iteration_window(all, &all->items[i], &start, &end);
 	if (!has_window)
-		return 0;
+		return;
 	bool of_thread = pm_profile_has(c->profile, threads);
 	ask(c,
 		of_thread
@@ -630,7 +603,6 @@ static int add_iteration_recipes(const struct recipes *c, struct pm_error *err)
 		"$ head -n 6 \"$(tail -n +2 iterations.csv | sort -t, -k3,3gr | "
 		"awk -F, '$(NF - 1) { print %s$(NF - 1); exit }')/functions.tsv\"\n",
 		of_thread ? "$NF \"/\" " : "");
-	return 0;
 }
 
 /* ---- all commands ---- */
@@ -639,35 +611,39 @@ static int add_iteration_recipes(const struct recipes *c, struct pm_error *err)
  * Appends questions, each followed by a line `$ command` that answers it in the root of the mount:
  * the command exits with 0, prints something, and writes no files.
  */
-static int add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+static void add_recipes(const struct pmfs_writing *w)
 {
-	struct recipes c = {.model = m, .profile = pmfs_model_profile(m), .out = out};
+	struct recipes c = {.a = w->a,
+		.err = w->err,
+		.model = w->model,
+		.profile = pmfs_model_profile(w->model),
+		.out = w->out};
 	const struct pmfs_calls *calls;
-	int r;
-	if ((r = pmfs_functions(m, &c.functions, err)) < 0 ||
-		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_totals(m, &c.totals, err)) < 0 ||
-		(r = pmfs_model_threads(m, &c.threads, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_functions(c.model, &c.functions, w->err));
+	pm_build_check(w->a, pmfs_calls(c.model, &calls, w->err));
+	pm_build_check(w->a, pmfs_totals(c.model, &c.totals, w->err));
+	pm_build_check(w->a, pmfs_model_threads(c.model, &c.threads, w->err));
 	c.columns = c.functions->columns;
-	if ((r = find_hot(&c, err)) < 0 || (r = find_losses(&c, err)) < 0)
-		return r;
+	find_losses(&c);
 	ask(&c, "What does the profile show, on one screen?");
-	pm_text_str(out, "$ cat summary.txt\n");
+	pm_text_str(c.out, "$ cat summary.txt\n");
 	add_functions(&c);
 	add_per_call(&c);
 	add_callers(&c, calls);
 	add_contexts(&c);
 	add_thread_recipes(&c);
-	if ((r = add_lines(&c, err)) < 0 || (r = add_trace_recipes(&c, err)) < 0 ||
-		(r = add_iteration_recipes(&c, err)) < 0 || (r = add_percentiles(&c, err)) < 0 ||
-		(r = add_filters(&c, err)) < 0 || (r = add_blame(&c, err)) < 0 ||
-		(r = add_gpus(&c, err)) < 0)
-		return r;
+	add_lines(&c);
+	add_trace_recipes(&c);
+	add_iteration_recipes(&c);
+	add_percentiles(&c);
+	add_filters(&c);
+	add_blame(&c);
+	add_gpus(&c);
 	if (threads_differ(&c) && c.threads->n_keys > 0 && recipes_have_cost(&c))
 		add_sql(&c);
-	r = c.profile->ops->recipes ? c.profile->ops->recipes(c.profile, out, err) : 0;
+	if (c.profile->ops->recipes)
+		pm_build_check(w->a, c.profile->ops->recipes(c.profile, c.out, w->err));
 	add_other_run(&c);
-	return r;
 }
 
 /* ---- the texts ---- */
@@ -680,7 +656,7 @@ static void add_entry(struct pm_text *out, const char *names, const char *about)
 /* ---- the entries ---- */
 
 /* The views of the root, on a line those that share a sentence. */
-static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_views(const struct pmfs_writing *w)
 {
 	char names[128] = "";
 	const char *about = NULL;
@@ -688,11 +664,10 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_ROOT, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pmfs_view *view = &views[i];
-		int present = view->present ? view->present(m, 0, err) : 1;
-		if (present < 0)
-			return present;
+		int present = view->present ? view->present(w->model, 0, w->err) : 1;
+		pm_build_check(w->a, present);
 		if (view->about && *names)
-			add_entry(out, names, about);
+			add_entry(w->out, names, about);
 		if (view->about)
 			*names = '\0';
 		about = view->about ? view->about : about;
@@ -702,87 +677,70 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 				view->name);
 	}
 	if (*names)
-		add_entry(out, names, about);
-	add_entry(out, "X.parquet X.tsv",
+		add_entry(w->out, names, about);
+	add_entry(w->out, "X.parquet X.tsv",
 		"X.csv as Parquet; functions, lines … with tabs. By name, not listed.");
-	return 0;
 }
 
-static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_folders(const struct pmfs_writing *w)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_profile *p = pmfs_model_profile(w->model);
 	const struct pm_source *sources;
-	size_t n = 0;
-	int r = pm_profile_sources(p, &sources, &n, err);
-	if (r >= 0 && n > 0)
-		add_entry(out, "source/",
-			p->has_lines
-				? "The program's source code; FILE.annotated.txt has the cost of each line."
-				: "The program's source code.");
-	return r < 0 ? r : 0;
-}
-
-static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_error *err)
-{
 	const struct pm_named_doc *docs;
-	size_t n = 0;
+	size_t n_sources = 0, n_docs = 0;
 	bool has_raw = false;
-	int r = pm_profile_documents(p, &docs, &n, err);
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		has_raw = has_raw || strncmp(docs[i].path, "raw/", 4) == 0;
-	if (has_raw)
-		add_entry(out, "raw/", "The format's own tables, uninterpreted.");
-	return r < 0 ? r : 0;
-}
-
-static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	if (!pmfs_model_listing(m).lean) {
-		add_entry(out, "contexts/",
+	if (!pmfs_model_listing(w->model).lean) {
+		add_entry(w->out, "contexts/",
 			"The calling-context tree as directories, most expensive first.");
-		add_entry(out, "by-id/", "The same contexts, by context_id.");
-		add_entry(out, "functions/",
+		add_entry(w->out, "by-id/", "The same contexts, by context_id.");
+		add_entry(w->out, "functions/",
 			"One directory per function: costs, callers, callees, contexts.");
 	}
 	if (pm_profile_has(p, threads))
-		add_entry(out, "threads/",
+		add_entry(w->out, "threads/",
 			"One directory per thread, key=value: profile, values, trace, flat profile.");
-	int traced = pm_profile_has(p, threads) ? pmfs_some_thread_has_trace(m, 0, err)
+	int traced = pm_profile_has(p, threads) ? pmfs_some_thread_has_trace(w->model, 0, w->err)
 						: pm_profile_has(p, traces);
-	if (traced < 0)
-		return traced;
+	pm_build_check(w->a, traced);
 	bool has_paths = strcmp(pm_profile_kind_of_tree(p), "edges") != 0;
-	add_entry(out, "focus/ ignore/",
+	add_entry(w->out, "focus/ ignore/",
 		has_paths
 			? "The same with or without some functions: focus/PATTERN; also hide/, from/."
 			: "Filters, which need call paths: this source has costs by call edge.");
 	if (traced)
-		add_entry(out, "windows/",
+		add_entry(w->out, "windows/",
 			"Parts of the run in time, by name: windows/START-END (see its README.txt).");
-	add_entry(
-		out, "export/", "The same profile in the formats of other tools, and as pictures.");
-	int r = add_source(out, m, err);
-	return r < 0 ? r : add_raw(out, p, err);
+	add_entry(w->out, "export/",
+		"The same profile in the formats of other tools, and as pictures.");
+	pm_build_check(w->a, pm_profile_sources(p, &sources, &n_sources, w->err));
+	if (n_sources > 0)
+		add_entry(w->out, "source/",
+			p->has_lines
+				? "The program's source code; FILE.annotated.txt has the cost of each line."
+				: "The program's source code.");
+	pm_build_check(w->a, pm_profile_documents(p, &docs, &n_docs, w->err));
+	for (size_t i = 0; i < n_docs && !has_raw; i++)
+		has_raw = strncmp(docs[i].path, "raw/", 4) == 0;
+	if (has_raw)
+		add_entry(w->out, "raw/", "The format's own tables, uninterpreted.");
 }
 
 /* ---- what numbers mean ---- */
 
 /* The primary quantity; NULL where there is none. */
-static int find_lead(struct pmfs_model *m, const char **lead, struct pm_error *err)
+static const char *find_lead(const struct pmfs_writing *w)
 {
 	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	*lead = r == 0 ? c->lead : NULL;
-	return r;
+	pm_build_check(w->a, pmfs_model_columns(w->model, &c, w->err));
+	return c->lead;
 }
 
-static int add_meanings(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_meanings(const struct pmfs_writing *w)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	int several = pmfs_has_several_threads(m, 0, err);
-	if (several < 0)
-		return several;
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	struct pm_text *out = w->out;
+	int several = pmfs_has_several_threads(w->model, 0, w->err);
+	pm_build_check(w->a, several);
 	const char *kind = pm_profile_kind_of_tree(p);
 	pm_text_str(out,
 		"  _incl is the cost of a context including everything below it, _excl is its own cost.\n"
@@ -804,31 +762,111 @@ static int add_meanings(struct pm_text *out, struct pmfs_model *m, struct pm_err
 		pm_text_str(out,
 			"  This profile records call edges only. contexts/ has two levels, each sub and the\n"
 			"  subs it called, so inclusive costs at the top level overlap.\n");
-	return 0;
 }
 
 /* The most frequent question. Costs that cannot be read say why elsewhere. */
-static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_missing(const struct pmfs_writing *w)
 {
-	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_missings *all;
-	if (!pm_profile_has(pmfs_model_profile(m), missing))
-		return 0;
-	int r = pmfs_missings(m, &all, &why);
+	if (!pm_profile_has(pmfs_model_profile(w->model), missing))
+		return;
+	int r = pmfs_missings(w->model, &all, NULL);
 	if (pm_is_passing(r))
-		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+		pm_build_fail(w->a, r);
 	if (r < 0 || !(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))
-		return 0;
-	pm_text_str(out, "  ");
-	pmfs_print_share(out, all->cost, all->whole);
-	pm_text_printf(out, " of the cost has no names: missing-symbols.csv says why%s%s.\n",
+		return;
+	pm_text_str(w->out, "  ");
+	pmfs_print_share(w->out, all->cost, all->whole);
+	pm_text_printf(w->out, " of the cost has no names: missing-symbols.csv says why%s%s.\n",
 		all->advice ? ";\n  " : "", all->advice ? all->advice : "");
-	return 0;
 }
 
-static void add_exports(struct pm_text *out)
+/* An attempt to write commands. */
+static void try_recipes(void *writing)
 {
-	pm_text_printf(out,
+	add_recipes(writing);
+}
+
+/* The rest of the page is still useful if the contexts cannot be read. */
+static void add_commands(const struct pmfs_writing *w)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	struct pmfs_writing attempt = *w;
+	attempt.err = &why;
+	int r = pm_build(w->a, try_recipes, &attempt);
+	if (r == -ENOTSUP) {
+		pm_text_printf(w->out, "  none: %s\n", why.text);
+	} else if (r < 0) {
+		pm_error_plain(&why, r);
+		pm_build_fail(w->a, pm_error_set(w->err, r, why.file, why.offset, "%s", why.text));
+	}
+}
+
+/* Without calls there are no functions, nor a call path; of call edges there may be statements. */
+static void add_beginning(const struct pmfs_writing *w)
+{
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	const struct pm_tree *tree = NULL;
+	bool edges = strcmp(pm_profile_kind_of_tree(p), "edges") == 0;
+	int r = pmfs_model_tree(w->model, &tree, NULL);
+	if (pm_is_passing(r))
+		pm_build_fail(w->a, r);
+	pm_text_str(w->out,
+		"\n\nTo begin with (or open report.html in a browser)\n"
+		"$ cat summary.txt\n");
+	if (r < 0 || tree->n_contexts > 0)
+		pm_text_str(w->out, "$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
+	else if (edges && p->has_lines)
+		pm_text_str(w->out, "$ head lines.csv\n");
+}
+
+static void write_readme(const struct pmfs_writing *w)
+{
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	struct pm_bytes title = pm_bytes_of("A performance profile");
+	if (pmfs_model_unfiltered(w->model))
+		pm_build_check(w->a, pm_profile_title(p, &title, w->err));
+	pmfs_add_cut(w->out, title, PMFS_SCREEN_WIDTH - 45);
+	pm_text_str(w->out, " as files, mounted read-only by profmount.\n  ");
+	pm_text_line(w->out, pm_bytes_of(p->source));
+	pm_text_printf(w->out, " (%s", p->format);
+	if (p->layout)
+		pm_text_printf(w->out, ", %s", p->layout);
+	pm_text_char(w->out, ')');
+	add_beginning(w);
+	const char *lead = find_lead(w);
+	if (lead)
+		pm_text_printf(w->out,
+			"Tables and pictures are by %s (-o metric=NAME: by another).\n", lead);
+	pm_text_str(w->out, "\nEntries\n");
+	add_views(w);
+	add_folders(w);
+	for (const struct pm_note *note = p->notes; note && note->name; note++)
+		add_entry(w->out, note->name, note->text);
+}
+
+int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, write_readme, out, err);
+}
+
+static void write_recipes(const struct pmfs_writing *w)
+{
+	pm_text_str(w->out,
+		"Commands (run them in this directory; a copy has .tsv files if it was made with -o tsv,\n"
+		"and no filters: ignore/, from/)\n");
+	add_commands(w);
+	pm_text_str(w->out, "\nNumbers\n");
+	const char *lead = find_lead(w);
+	if (lead)
+		pm_text_printf(w->out,
+			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
+			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
+			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
+			lead);
+	add_meanings(w);
+	add_missing(w);
+	pm_text_printf(w->out,
 		"\nExports\n"
 		"  Costs are rounded to whole numbers and times converted to ns. Viewers fail on very\n"
 		"  large files, so flamegraph.svg is limited to %d frames, callgraph.dot to %d functions,\n"
@@ -836,97 +874,12 @@ static void add_exports(struct pm_text *out)
 		"  what it omits.\n",
 		PM_LIMIT_SVG_RECTS, PM_LIMIT_DOT_NODES, PM_LIMIT_TRACE_SLICES,
 		PM_LIMIT_SPEEDSCOPE_THREADS);
-}
-
-/* The rest of the page is still useful if the contexts cannot be read. */
-static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
-{
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = add_recipes(m, out, &why);
-	if (r == -ENOTSUP) {
-		pm_text_printf(out, "  none: %s\n", why.text);
-		return 0;
-	}
-	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
-}
-
-/* Without calls there are no functions, nor a call path; of call edges there may be statements. */
-static int add_beginning(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	const struct pm_tree *tree = NULL;
-	bool edges = strcmp(pm_profile_kind_of_tree(p), "edges") == 0;
-	int r = pmfs_model_tree(m, &tree, &why);
-	if (pm_is_passing(r))
-		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
-	pm_text_str(out,
-		"\n\nTo begin with (or open report.html in a browser)\n"
-		"$ cat summary.txt\n");
-	if (r < 0 || tree->n_contexts > 0)
-		pm_text_str(out, "$ head -n 30 functions.txt\n$ cat hotpath.txt\n");
-	else if (edges && p->has_lines)
-		pm_text_str(out, "$ head lines.csv\n");
-	return 0;
-}
-
-int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_bytes title = pm_bytes_of("A performance profile");
-	const char *lead = NULL;
-	int r = pmfs_model_unfiltered(m) ? pm_profile_title(p, &title, err) : 0;
-	pmfs_add_cut(out, title, PMFS_SCREEN_WIDTH - 45);
-	pm_text_str(out, " as files, mounted read-only by profmount.\n  ");
-	pm_text_line(out, pm_bytes_of(p->source));
-	pm_text_printf(out, " (%s", p->format);
-	if (p->layout)
-		pm_text_printf(out, ", %s", p->layout);
-	pm_text_char(out, ')');
-	if (r == 0)
-		r = add_beginning(out, m, err);
-	if (r == 0)
-		r = find_lead(m, &lead, err);
-	if (r == 0 && lead)
-		pm_text_printf(
-			out, "Tables and pictures are by %s (-o metric=NAME: by another).\n", lead);
-	pm_text_str(out, "\nEntries\n");
-	if (r == 0)
-		r = add_views(out, m, err);
-	if (r == 0)
-		r = add_folders(out, m, err);
-	if (r < 0)
-		return r;
-	for (const struct pm_note *note = p->notes; note && note->name; note++)
-		add_entry(out, note->name, note->text);
-	return pm_text_status(out);
+	pm_text_str(w->out,
+		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
+		"see more, or mount with -o follow to keep up with it.\n");
 }
 
 int pmfs_recipes_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	pm_text_str(out,
-		"Commands (run them in this directory; a copy has .tsv files if it was made with -o tsv,\n"
-		"and no filters: ignore/, from/)\n");
-	int r = add_commands(m, out, err);
-	if (r < 0)
-		return r;
-	pm_text_str(out, "\nNumbers\n");
-	const char *lead;
-	if ((r = find_lead(m, &lead, err)) < 0)
-		return r;
-	if (lead)
-		pm_text_printf(out,
-			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
-			"  callers are sorted by it, and pictures and the commands above use it. Choose another\n"
-			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
-			lead);
-	if ((r = add_meanings(out, m, err)) < 0 || (r = add_missing(out, m, err)) < 0)
-		return r;
-	add_exports(out);
-	pm_text_str(out,
-		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
-		"see more, or mount with -o follow to keep up with it.\n");
-	return pm_text_status(out);
+	return pmfs_write(doc, write_recipes, out, err);
 }

@@ -4,10 +4,11 @@
  */
 #include "fs/views/texts/sections.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "formats/common/utf8.h"
 #include "fs/views/model/screen.h"
+#include "fs/views/model/tables.h"
 
 enum { MOST_COLUMNS = 12, TIME_WIDTH = 11, COUNT_WIDTH = 8, INDENT = 1, NOTE_INDENT = 9 };
 
@@ -35,20 +36,20 @@ static double number_of(const struct pm_cell *cell)
 					    : cell->f;
 }
 
-static void add_cell(struct pm_text *out, const char *column, const struct pm_cell *cell)
+static void add_cell(
+	struct pm_text *out, struct pm_text *text, const char *column, const struct pm_cell *cell)
 {
 	struct pm_bytes name;
-	struct pm_text text = {.p = NULL};
 	unsigned width = heading(column, &name);
+	pm_text_clear(text);
 	if (cell->kind == PM_CELL_TEXT)
-		pm_text_bytes(&text, cell->text);
+		pm_text_bytes(text, cell->text);
 	else if (cell->kind != PM_CELL_EMPTY && is_time(column))
-		pmfs_print_ns(&text, number_of(cell));
+		pmfs_print_ns(text, number_of(cell));
 	else if (cell->kind != PM_CELL_EMPTY)
-		pmfs_print_amount(&text, number_of(cell), pm_bytes_of(""));
+		pmfs_print_amount(text, number_of(cell), pm_bytes_of(""));
 	pm_text_char(out, ' ');
-	pmfs_add_right(out, pm_text_view(&text), width);
-	pm_text_end(&text, out);
+	pmfs_add_right(out, pm_text_view(text), width);
 }
 
 /* ---- one section ---- */
@@ -69,48 +70,36 @@ static unsigned add_heading(struct pm_text *out, const struct pm_section *s)
 	return at + 2;
 }
 
-static void add_row(
-	struct pm_text *out, const struct pm_section *s, const struct pm_cell *cells, unsigned from)
+static void add_section(const struct pmfs_writing *w, const struct pm_section *s)
 {
+	struct pm_arena *a = pm_arena_scratch(w->a);
+	struct pmfs_table_reader *rows = pmfs_table_read(a, &s->table, 0, w->err);
+	struct pm_text text = {.arena = a};
 	uint32_t last = s->table.n_columns - 1;
-	pm_text_printf(out, "%*s", INDENT, "");
-	for (uint32_t i = 0; i < last; i++)
-		add_cell(out, pm_table_column(&s->table, i), &cells[i]);
-	pm_text_str(out, "  ");
-	if (cells[last].kind == PM_CELL_TEXT)
-		pmfs_add_cut(out, cells[last].text, PMFS_SCREEN_WIDTH - from);
-	pm_text_char(out, '\n');
-}
-
-static int add_section(struct pm_text *out, const struct pm_section *s, struct pm_error *err)
-{
-	struct pm_cell cells[MOST_COLUMNS];
-	struct pm_rows rows;
 	unsigned from = 0;
-	int n = 0, r = pm_rows_start(&rows, &s->table, 0, err);
-	while (r >= 0 && n < PMFS_SECTION_ROWS && (r = pm_rows_next(&rows, cells, err)) > 0) {
-		if (n++ == 0)
-			from = add_heading(out, s);
-		add_row(out, s, cells, from);
+	for (int n = 0; n < PMFS_SECTION_ROWS && pmfs_table_next(a, rows, w->err); n++) {
+		if (n == 0)
+			from = add_heading(w->out, s);
+		pm_text_printf(w->out, "%*s", INDENT, "");
+		for (uint32_t i = 0; i < last; i++)
+			add_cell(w->out, &text, pm_table_column(&s->table, i), &rows->cells[i]);
+		pm_text_str(w->out, "  ");
+		if (rows->cells[last].kind == PM_CELL_TEXT)
+			pmfs_add_cut(w->out, rows->cells[last].text, PMFS_SCREEN_WIDTH - from);
+		pm_text_char(w->out, '\n');
 	}
-	pm_rows_done(&rows);
-	return r < 0 ? r : n > 0;
+	pm_arena_done(a);
 }
 
-int pmfs_add_sections(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+void pmfs_add_sections(const struct pmfs_writing *w)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_section *sections;
 	size_t n = 0;
-	int shown = 0;
-	int r = pm_profile_sections(p, &sections, &n, err);
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		if (sections[i].table.n_columns == 0 || sections[i].table.n_columns > MOST_COLUMNS)
-			continue;
-		r = add_section(out, &sections[i], err);
-		shown += r > 0;
-	}
-	return r < 0 ? r : shown;
+	pm_build_check(
+		w->a, pm_profile_sections(pmfs_model_profile(w->model), &sections, &n, w->err));
+	for (size_t i = 0; i < n; i++)
+		if (sections[i].table.n_columns > 0 && sections[i].table.n_columns <= MOST_COLUMNS)
+			add_section(w, &sections[i]);
 }
 
 /* ---- remarks ---- */
@@ -142,19 +131,19 @@ static void add_remark(struct pm_text *out, struct pm_bytes text)
 	}
 }
 
-int pmfs_add_remarks(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+void pmfs_add_remarks(const struct pmfs_writing *w)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_text all = {.p = NULL};
-	int r = p->ops->remarks ? p->ops->remarks(p, &all, err) : 0;
-	struct pm_bytes rest = pm_text_view(&all);
-	while (r >= 0 && rest.len > 0) {
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	struct pm_text *all = pmfs_text_apart(w->a);
+	if (!p->ops->remarks)
+		return;
+	pm_build_check(w->a, p->ops->remarks(p, all, w->err));
+	pm_build_check(w->a, pm_text_status(all));
+	for (struct pm_bytes rest = pm_text_view(all); rest.len > 0;) {
 		const uint8_t *end = memchr(rest.p, '\n', rest.len);
 		size_t n = end ? (size_t)(end - rest.p) : rest.len;
-		add_remark(out, (struct pm_bytes){rest.p, n});
+		add_remark(w->out, (struct pm_bytes){rest.p, n});
 		n += end != NULL;
 		rest = (struct pm_bytes){rest.p + n, rest.len - n};
 	}
-	pm_text_end(&all, out);
-	return r;
 }

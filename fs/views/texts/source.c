@@ -5,11 +5,12 @@
  */
 #include "fs/views/texts/source.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/beneath.h"
+#include "formats/common/input.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -18,117 +19,95 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/model/views.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/lines.h"
 
-/* ---- which file of the tree is which source, and opening it ---- */
-
 /* ---- which file is which source ---- */
 
-static void sources_done(void *p)
-{
-	struct pmfs_sources *part = p;
-	pm_map_done(&part->of_file);
-	free(part->file);
-}
-
 /* If several sources have the same name (evals of one place), costs are shown in each of them. */
-static int match_files(struct pmfs_sources *part, const struct pm_tree *tree)
+static void match_files(
+	struct pm_arena *scratch, struct pmfs_sources *part, const struct pm_tree *tree)
 {
-	struct pm_strtab names = {.arena = NULL};
-	bool fresh, good = true;
-	uint32_t *first = malloc(((size_t)part->n + 1) * sizeof(*first)); /* source of a name */
-	for (uint32_t i = 0; first && i < part->n; i++) {
-		uint32_t before = names.n, name = pm_strtab_add(&names, part->sources[i].file);
+	struct pm_strtab names = pm_strtab_in(scratch);
+	bool fresh;
+	uint32_t *name_of = pm_arena_array(scratch, part->n, sizeof(*name_of));
+	uint32_t *first = pm_arena_array(scratch, part->n, sizeof(*first)); /* source of a name */
+	for (uint32_t i = 0; i < part->n; i++) {
+		uint32_t before = names.n;
+		name_of[i] = pm_strtab_add(&names, part->sources[i].file);
 		part->file[i] = PM_NONE;
-		if (name == UINT32_MAX)
-			good = false;
-		else if (name == before)
-			first[name] = i;
+		if (name_of[i] == before)
+			first[before] = i;
 	}
-	for (uint32_t i = 1; first && good && i < tree->n_texts; i++) {
+	for (uint32_t i = 1; i < tree->n_texts; i++) {
 		uint32_t name = pm_strtab_find(&names, tree->texts[i]);
-		if (name == UINT32_MAX)
+		if (name == PM_NONE)
 			continue;
 		part->file[first[name]] = i;
-		good = pm_map_put(&part->of_file, i, first[name], &fresh) != NULL;
+		pm_map_put(&part->of_file, i, first[name], &fresh);
 	}
-	good = good && first;
-	for (uint32_t i = 0; good && i < part->n; i++)
-		part->file[i] = part->file[first[pm_strtab_find(&names, part->sources[i].file)]];
-	free(first);
-	pm_strtab_done(&names);
-	return good ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < part->n; i++)
+		part->file[i] = part->file[first[name_of[i]]];
 }
 
-static int sources_fill(void *owner, void *p, struct pm_error *err)
+static void sources_build(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
-	struct pmfs_model *m = owner;
 	struct pmfs_sources *part = p;
-	const struct pm_profile *profile = pmfs_model_profile(m);
-	const struct pm_source *sources = NULL;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	const struct pm_tree *tree;
 	size_t n = 0;
-	int r = pmfs_model_tree(m, &tree, err);
-	if (r == 0)
-		r = pm_profile_sources(profile, &sources, &n, err);
-	if (r < 0)
-		return r;
-	part->sources = sources;
+	pm_build_check(a, pmfs_model_tree(owner, &tree, err));
+	pm_build_check(a, pm_profile_sources(pmfs_model_profile(owner), &part->sources, &n, err));
 	part->n = n < PM_NONE ? (uint32_t)n : PM_NONE - 1;
-	part->file = malloc(((size_t)part->n + 1) * sizeof(*part->file));
-	return part->file && match_files(part, tree) == 0 ? 0 : pmfs_no_memory(err);
+	part->file = pm_arena_array(a, part->n, sizeof(*part->file));
+	part->of_file.arena = a;
+	match_files(scratch, part, tree);
+	pm_arena_done(scratch);
 }
 
 int pmfs_sources(struct pmfs_model *m, const struct pmfs_sources **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_sources), sources_fill, sources_done, .what = "the sources"};
+		sizeof(struct pmfs_sources), .what = "the sources", .build = sources_build};
 	return pmfs_model_part(m, PMFS_PART_SOURCES, &type, ret, err);
 }
 
 /* ---- the text of a source ---- */
 
-void pmfs_source_text_done(struct pmfs_source_text *t)
+static void end_input(void *input)
 {
-	pm_text_done(&t->rendered);
-	pm_input_close(&t->input);
+	pm_input_close(input);
 }
 
-/* Opens the text of one of the sources. */
-static int source_text_open(struct pmfs_model *m, const struct pm_source *source,
-	struct pmfs_source_text *t, struct pm_error *err)
+/* Opens the text of one of the sources, which the arena then has. */
+static struct pm_bytes open_text(struct pm_arena *a, struct pmfs_model *m,
+	const struct pm_source *source, struct pm_error *err)
 {
-	uint64_t since_ns = pmfs_model_profile(m)->opened_ns;
 	const struct pm_doc *doc = &source->doc;
+	struct pm_text *text = pmfs_text_apart(a);                  /* if the format composes it */
+	struct pm_input *input = pm_arena_alloc(a, sizeof(*input)); /* if it is a file */
 	uint64_t size;
-	int r = 0, fd;
-	*t = (struct pmfs_source_text){.bytes = {NULL, 0}};
+	int fd;
 	switch (doc->kind) {
-	case PM_DOC_BYTES: t->bytes = doc->bytes; break;
+	case PM_DOC_BYTES: return doc->bytes;
 	case PM_DOC_TEXT:
-		r = doc->text.render(doc, &t->rendered, err);
-		if (r == 0)
-			r = pm_text_status(&t->rendered);
-		t->bytes = pm_text_view(&t->rendered);
-		break;
+		pm_build_check(a, doc->text.render(doc, text, err));
+		pm_build_check(a, pm_text_status(text));
+		return pm_text_view(text);
 	case PM_DOC_FILE:
-		r = pm_open_unchanged(doc->file.folder, doc->file.path, since_ns, &fd, &size, err);
-		if (r < 0)
-			return r;
-		r = pm_input_take(&t->input, fd, source->path, err);
-		t->bytes = t->input.bytes;
-		break;
+		pm_arena_owns(a, end_input, input);
+		pm_build_check(a,
+			pm_open_unchanged(doc->file.folder, doc->file.path,
+				pmfs_model_profile(m)->opened_ns, &fd, &size, err));
+		pm_build_check(a, pm_input_take(input, fd, source->path, err));
+		return input->bytes;
 	case PM_DOC_CSV:
 	case PM_DOC_TSV:
 	case PM_DOC_PARQUET:
-	case PM_DOC_LINK:
-		r = pm_error_set(err, -EIO, source->path, PM_NO_OFFSET, "is no source text");
-		break;
+	case PM_DOC_LINK: break;
 	}
-	if (r < 0)
-		pmfs_source_text_done(t);
-	return r;
+	pm_build_fail(a, pm_error_set(err, -EIO, source->path, PM_NO_OFFSET, "is no source text"));
 }
 
 struct pm_bytes pmfs_source_line(struct pm_bytes *text)
@@ -149,19 +128,15 @@ int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *e
 	return r < 0 ? r : pm_map_find(&part->of_file, file) != NULL;
 }
 
-int pmfs_source_open(
-	struct pmfs_model *m, uint32_t file, struct pmfs_source_text *ret, struct pm_error *err)
+bool pmfs_source_open(struct pm_arena *a, struct pmfs_model *m, uint32_t file, struct pm_bytes *ret,
+	struct pm_error *err)
 {
 	const struct pmfs_sources *part;
-	*ret = (struct pmfs_source_text){.bytes = {NULL, 0}};
-	int r = pmfs_sources(m, &part, err);
-	if (r < 0)
-		return r;
+	pm_build_check(a, pmfs_sources(m, &part, err));
 	const uint32_t *source = pm_map_find(&part->of_file, file);
-	if (!source)
-		return 0;
-	r = source_text_open(m, &part->sources[*source], ret, err);
-	return r < 0 ? r : 1;
+	if (source)
+		*ret = open_text(a, m, &part->sources[*source], err);
+	return source != NULL;
 }
 
 /* ---- what the lines of a file call and evaluate ---- */
@@ -199,27 +174,24 @@ static bool is_wanted(const struct pmfs_call_edge *call, const struct pmfs_lines
 		call->line > 0;
 }
 
-static int fill(struct pmfs_sites *s, const struct pmfs_lines_of *of)
+static void fill(struct pm_arena *a, struct pmfs_sites *s, const struct pmfs_lines_of *of)
 {
 	const struct pmfs_calls *calls = s->calls;
+	struct pm_arena *scratch = pm_arena_scratch(a);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < calls->n; i++)
 		n += is_wanted(&calls->calls[i], of);
-	struct keyed *keys = malloc(((size_t)n + 1) * sizeof(*keys));
-	s->rows = malloc(((size_t)n + 1) * sizeof(*s->rows));
-	int r = keys && s->rows ? 0 : -ENOMEM;
-	if (r == 0) {
-		for (uint32_t i = 0; i < calls->n; i++) {
-			const struct pmfs_call_edge *call = &calls->calls[calls->order[i]];
-			if (is_wanted(call, of))
-				keys[s->n++] = (struct keyed){call->line, i, calls->order[i]};
-		}
-		r = pm_sort(keys, s->n, sizeof(*keys), by_line);
-		for (uint32_t i = 0; i < s->n; i++)
-			s->rows[i] = keys[i].row;
+	struct keyed *keys = pm_arena_array(scratch, n, sizeof(*keys));
+	s->rows = pm_arena_array(a, n, sizeof(*s->rows));
+	for (uint32_t i = 0; i < calls->n; i++) {
+		const struct pmfs_call_edge *call = &calls->calls[calls->order[i]];
+		if (is_wanted(call, of))
+			keys[s->n++] = (struct keyed){call->line, i, calls->order[i]};
 	}
-	free(keys);
-	return r;
+	pm_build_check(a, pm_sort(keys, s->n, sizeof(*keys), by_line));
+	for (uint32_t i = 0; i < s->n; i++)
+		s->rows[i] = keys[i].row;
+	pm_arena_done(scratch);
 }
 
 /* ---- evals ---- */
@@ -234,16 +206,16 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* Functions that were called, of each text in their order. */
-static int fill_subs(struct pmfs_sites *s)
+static void fill_subs(struct pm_arena *a, struct pmfs_sites *s)
 {
 	const struct pmfs_functions *f = s->functions;
-	struct pm_map of_text = {.slots = NULL};
-	bool fresh, good = true;
+	struct pm_map of_text = {.arena = a};
+	bool fresh;
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < s->n_evals && good; i++)
-		good = pm_map_put(&of_text, s->evals[i].text, i, &fresh) != NULL;
-	s->subs = malloc(((size_t)f->n + 1) * sizeof(*s->subs));
-	for (unsigned pass = 0; good && s->subs && pass < 2; pass++) {
+	for (uint32_t i = 0; i < s->n_evals; i++)
+		pm_map_put(&of_text, s->evals[i].text, i, &fresh);
+	s->subs = pm_arena_array(a, f->n, sizeof(*s->subs));
+	for (unsigned pass = 0; pass < 2; pass++) {
 		for (uint32_t row = 0; row < f->n; row++) {
 			const uint32_t *i = pm_map_find(&of_text, pmfs_function_at(f, row)->file);
 			struct pmfs_site_eval *e = i ? &s->evals[*i] : NULL;
@@ -259,12 +231,10 @@ static int fill_subs(struct pmfs_sites *s)
 			s->evals[i].n_subs = 0;
 		}
 	}
-	pm_map_done(&of_text);
-	return good && s->subs ? 0 : -ENOMEM;
 }
 
-static int fill_evals(
-	struct pmfs_sites *s, const struct pm_evals *all, const struct pmfs_lines_of *of)
+static void fill_evals(struct pm_arena *a, struct pmfs_sites *s, const struct pm_evals *all,
+	const struct pmfs_lines_of *of)
 {
 	uint64_t first = PM_LOWER_BOUND(i, 0, all->n,
 		all->evals[i].file < of->file ||
@@ -272,54 +242,37 @@ static int fill_evals(
 	uint64_t end = first;
 	while (end < all->n && all->evals[end].file == of->file && all->evals[end].line <= of->last)
 		end++;
-	s->evals = malloc((end - first + 1) * sizeof(*s->evals));
-	if (!s->evals)
-		return -ENOMEM;
+	s->evals = pm_arena_array(a, end - first, sizeof(*s->evals));
 	for (; first < end && s->n_evals < PM_NONE; first++)
 		s->evals[s->n_evals++] = (struct pmfs_site_eval){.line = all->evals[first].line,
 			.text = all->evals[first].text,
 			.texts = all->evals[first].texts,
 			.n = all->evals[first].n,
 			.ns = pmfs_lines_statements(s->lines, all->evals[first].text)};
-	return pm_sort(s->evals, s->n_evals, sizeof(*s->evals), by_cost);
-}
-
-static int find_evals(struct pmfs_model *m, const struct pmfs_lines_of *of, struct pmfs_sites *s,
-	struct pm_error *err)
-{
-	const struct pm_flat *flat;
-	int r = pmfs_model_flat(m, &flat, err);
-	if (r < 0 || !flat->evals || (r = pmfs_lines(m, &s->lines, err)) < 0 ||
-		s->lines->statements == PM_NONE)
-		return r;
-	if (fill_evals(s, flat->evals, of) < 0)
-		return pmfs_no_memory(err);
-	if (s->n_evals == 0 || (r = pmfs_functions(m, &s->functions, err)) < 0 ||
-		s->functions->columns->calls == PM_NONE)
-		return r;
-	return fill_subs(s) < 0 ? pmfs_no_memory(err) : 0;
+	pm_build_check(a, pm_sort(s->evals, s->n_evals, sizeof(*s->evals), by_cost));
 }
 
 /* ---- both ---- */
 
-int pmfs_sites_of(struct pmfs_model *m, const struct pmfs_lines_of *of, struct pmfs_sites *ret,
-	struct pm_error *err)
+struct pmfs_sites *pmfs_sites_of(struct pm_arena *a, struct pmfs_model *m,
+	const struct pmfs_lines_of *of, struct pm_error *err)
 {
-	*ret = (struct pmfs_sites){.calls = NULL};
+	struct pmfs_sites *s = pm_arena_alloc(a, sizeof(*s));
+	const struct pm_flat *flat;
 	if (of->file == PM_NONE)
-		return 0;
-	int r = pmfs_calls(m, &ret->calls, err);
-	if (r < 0 || (r = find_evals(m, of, ret, err)) < 0)
-		return r;
-	return fill(ret, of) < 0 ? pmfs_no_memory(err) : 0;
-}
-
-void pmfs_sites_done(struct pmfs_sites *s)
-{
-	free(s->rows);
-	free(s->evals);
-	free(s->subs);
-	*s = (struct pmfs_sites){.calls = NULL};
+		return s;
+	pm_build_check(a, pmfs_calls(m, &s->calls, err));
+	pm_build_check(a, pmfs_model_flat(m, &flat, err));
+	if (flat->evals)
+		pm_build_check(a, pmfs_lines(m, &s->lines, err));
+	if (flat->evals && s->lines->statements != PM_NONE)
+		fill_evals(a, s, flat->evals, of);
+	if (s->n_evals > 0)
+		pm_build_check(a, pmfs_functions(m, &s->functions, err));
+	if (s->n_evals > 0 && s->functions->columns->calls != PM_NONE)
+		fill_subs(a, s);
+	fill(a, s, of);
+	return s;
 }
 
 /*
@@ -444,8 +397,6 @@ static void sites_add(struct pmfs_sites *s, uint32_t line, unsigned indent, stru
 
 /* ---- annotated source ---- */
 
-/* ---- rendering ---- */
-
 /* Lines first … last of a source, with the columns that have a number there. */
 struct annotated {
 	const struct pmfs_lines *lines;
@@ -453,7 +404,7 @@ struct annotated {
 	uint32_t first, last;
 	uint32_t at; /* in lines->by_place */
 	bool *shown; /* by column */
-	struct pmfs_sites sites;
+	struct pmfs_sites *sites;
 	bool calls; /* lines of the file call something: there is a column for its cost */
 };
 
@@ -537,12 +488,12 @@ static void add_line(
 			add_number(out, known ? cells[i] : NAN);
 	a->at += known;
 	if (a->calls)
-		add_number(out, sites_cost(&a->sites, number));
+		add_number(out, sites_cost(a->sites, number));
 	pm_text_printf(out, "%*u  ", LINE_WIDTH, number);
 	add_code(text, out);
 	pm_text_char(out, '\n');
-	if (a->calls || a->sites.n_evals > 0)
-		sites_add(&a->sites, number, indent_of(a), out);
+	if (a->calls || a->sites->n_evals > 0)
+		sites_add(a->sites, number, indent_of(a), out);
 }
 
 /* Costs of lines that are not in the text (which is a different version) are shown at the end. */
@@ -560,44 +511,34 @@ static void add_text(struct annotated *a, struct pm_bytes text, struct pm_text *
 		add_line(a, line->line, (struct pm_bytes){NULL, 0}, out);
 }
 
-static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, uint32_t last,
-	struct pm_text *out, struct pm_error *err)
+static void write_lines(
+	const struct pmfs_writing *w, uint32_t source, uint32_t first, uint32_t last)
 {
 	struct annotated a = {.first = first, .last = last};
 	const struct pmfs_sources *part;
-	struct pmfs_source_text text;
-	int r = pmfs_sources(m, &part, err);
-	if (r < 0 || (r = pmfs_lines(m, &a.lines, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_sources(w->model, &part, w->err));
+	pm_build_check(w->a, pmfs_lines(w->model, &a.lines, w->err));
 	a.file = part->file[source];
-	a.shown = calloc((size_t)a.lines->columns->n + 1, sizeof(*a.shown));
-	if (!a.shown)
-		return pmfs_no_memory(err);
+	a.shown = pm_arena_array(w->a, a.lines->columns->n, sizeof(*a.shown));
 	const struct pmfs_lines_of range = {a.file, first, last};
-	r = pmfs_sites_of(m, &range, &a.sites, err);
-	a.calls = a.sites.n > 0;
-	if (r >= 0)
-		r = source_text_open(m, &part->sources[source], &text, err);
-	if (r >= 0) {
-		choose_columns(&a);
-		add_text(&a, text.bytes, out);
-		r = pm_text_status(out);
-		pmfs_source_text_done(&text);
-	}
-	pmfs_sites_done(&a.sites);
-	free(a.shown);
-	return r;
+	a.sites = pmfs_sites_of(w->a, w->model, &range, w->err);
+	a.calls = a.sites->n > 0;
+	struct pm_bytes text = open_text(w->a, w->model, &part->sources[source], w->err);
+	choose_columns(&a);
+	add_text(&a, text, w->out);
+}
+
+static void write_source(const struct pmfs_writing *w)
+{
+	const struct pmfs_sources *part;
+	const struct pm_source *source = (const struct pm_source *)(uintptr_t)w->doc->text.a;
+	pm_build_check(w->a, pmfs_sources(w->model, &part, w->err));
+	write_lines(w, (uint32_t)(source - part->sources), 1, UINT32_MAX);
 }
 
 static int render_source(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	const struct pmfs_sources *part;
-	int r = pmfs_sources(m, &part, err);
-	if (r < 0)
-		return r;
-	const struct pm_source *source = (const struct pm_source *)(uintptr_t)doc->text.a;
-	return render_lines(m, (uint32_t)(source - part->sources), 1, UINT32_MAX, out, err);
+	return pmfs_write(doc, write_source, out, err);
 }
 
 int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, struct pm_doc *ret,
@@ -639,19 +580,23 @@ static uint32_t last_line(const struct pm_tree *tree, const struct pmfs_function
 	return next == UINT32_MAX ? next : next - 1;
 }
 
-int pmfs_function_source_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void write_function(const struct pmfs_writing *w)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pmfs_function *function;
 	const struct pm_tree *tree;
 	uint32_t source;
-	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 ||
-		(r = source_of_function(m, (uint32_t)doc->text.a, &source, &function, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_model_tree(w->model, &tree, w->err));
+	pm_build_check(w->a,
+		source_of_function(w->model, (uint32_t)w->doc->text.a, &source, &function, w->err));
 	if (source == PM_NONE)
-		return pm_error_set(err, -ENODATA, NULL, PM_NO_OFFSET, "no source text");
-	return render_lines(m, source, function->line, last_line(tree, function), out, err);
+		pm_build_fail(
+			w->a, pm_error_set(w->err, -ENODATA, NULL, PM_NO_OFFSET, "no source text"));
+	write_lines(w, source, function->line, last_line(tree, function));
+}
+
+int pmfs_function_source_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, write_function, out, err);
 }
 
 int pmfs_has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)

@@ -2,7 +2,6 @@
 #ifndef PROFMOUNT_FS_VIEWS_TEXTS_SOURCE_H
 #define PROFMOUNT_FS_VIEWS_TEXTS_SOURCE_H
 
-#include "formats/common/input.h"
 #include "formats/common/map.h"
 #include "fs/views/model/model.h"
 #include "fs/views/sums/callers.h"
@@ -26,22 +25,12 @@ struct pmfs_sources {
 /* Matched on the first call; owned by the model. */
 int pmfs_sources(struct pmfs_model *m, const struct pmfs_sources **ret, struct pm_error *err);
 
-/* The text of a source file; free with pmfs_source_text_done. */
-struct pmfs_source_text {
-	struct pm_bytes bytes;
-	struct pm_text rendered; /* if the format composes it */
-	struct pm_input input;   /* if it is a file of the source */
-};
-
 /* Whether the profile has the text of the file named by the tree's text `file`. Opens nothing. */
 int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err);
 
-/* Opens it: 1, or 0 if there is none. */
-int pmfs_source_open(
-	struct pmfs_model *m, uint32_t file, struct pmfs_source_text *ret, struct pm_error *err);
-
-/* Accepts a zeroed one. */
-void pmfs_source_text_done(struct pmfs_source_text *t);
+/* Opens it, in a build of the arena: false if there is none. */
+bool pmfs_source_open(struct pm_arena *a, struct pmfs_model *m, uint32_t file, struct pm_bytes *ret,
+	struct pm_error *err);
 
 /* Removes the next line from `text` and returns it without the line end. */
 struct pm_bytes pmfs_source_line(struct pm_bytes *text);
@@ -54,13 +43,13 @@ struct pm_bytes pmfs_source_line(struct pm_bytes *text);
 
 struct pmfs_sites {
 	const struct pmfs_calls *calls;
-	uint32_t *rows; /* indexes of calls, by line, then in the order of callers.csv; owned */
+	uint32_t *rows; /* indexes of calls, by line, then in the order of callers.csv */
 	uint32_t n;
 	uint32_t at;                  /* lines are requested in ascending order */
-	struct pmfs_site_eval *evals; /* by line, then most expensive first; owned */
+	struct pmfs_site_eval *evals; /* by line, then most expensive first */
 	uint32_t n_evals, at_eval;
 	const struct pmfs_functions *functions;
-	uint32_t *subs; /* rows of functions that evals define, in order; owned */
+	uint32_t *subs; /* rows of functions that evals define, in order */
 	const struct pmfs_lines *lines;
 };
 
@@ -79,9 +68,8 @@ struct pmfs_lines_of {
 	uint32_t file, first, last;
 };
 
-/* Free with pmfs_sites_done. */
-int pmfs_sites_of(struct pmfs_model *m, const struct pmfs_lines_of *of, struct pmfs_sites *ret,
-	struct pm_error *err);
-void pmfs_sites_done(struct pmfs_sites *s);
+/* In a build of the arena. */
+struct pmfs_sites *pmfs_sites_of(struct pm_arena *a, struct pmfs_model *m,
+	const struct pmfs_lines_of *of, struct pm_error *err);
 
 #endif

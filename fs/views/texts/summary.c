@@ -3,7 +3,6 @@
  * shows are the first rows of the tables.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/affix.h"
@@ -74,11 +73,11 @@ static void add_other(struct pm_text *out, struct pm_bytes text, size_t *width)
 	*width += 2 + text.len;
 }
 
-static void add_others(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *totals)
+static void add_others(const struct pmfs_writing *w, const struct pmfs_columns *c,
+	const struct pmfs_totals *totals)
 {
 	enum { MOST = 40 };
-	struct pm_text one = {.p = NULL};
+	struct pm_text one = {.arena = w->a}, *out = w->out;
 	uint32_t n = 0;
 	size_t width = 0;
 	for (uint32_t i = 1; i < c->n_shown; i++) {
@@ -102,21 +101,15 @@ static void add_others(
 		pm_text_printf(out, " … %u more", n - MOST);
 	if (n > 0)
 		pm_text_char(out, '\n');
-	out->failed |= one.failed;
-	pm_text_done(&one);
 }
 
 /* Of the totals, where own and inclusive costs are the same. */
-static void add_derived(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *totals)
+static void add_derived(const struct pmfs_writing *w, const struct pmfs_columns *c,
+	const struct pmfs_totals *totals)
 {
-	struct pm_cell *cells = calloc((size_t)c->n_derived + 1, sizeof(*cells));
-	struct pm_text one = {.p = NULL};
+	struct pm_cell *cells = pm_arena_array(w->a, c->n_derived, sizeof(*cells));
+	struct pm_text one = {.arena = w->a}, *out = w->out;
 	size_t width = 0;
-	if (!cells) {
-		out->failed = true;
-		return;
-	}
 	pmfs_derived_cells(c, totals->of, cells);
 	for (uint32_t i = 0; i < c->n_derived; i++) {
 		const struct pmfs_derived *derived = &c->derived[i];
@@ -137,28 +130,30 @@ static void add_derived(
 	}
 	if (width > 0)
 		pm_text_char(out, '\n');
-	out->failed |= one.failed;
-	pm_text_done(&one);
-	free(cells);
 }
 
-/* The primary quantity and the others with their totals. `chosen`: -o metric chooses the former. */
-static void add_quantities(struct pm_text *out, const struct pmfs_columns *c,
-	const struct pmfs_totals *totals, bool chosen)
+/* The primary quantity and the others with their totals. */
+static void add_totals(const struct pmfs_writing *w)
 {
+	struct pm_text *out = w->out;
+	const struct pmfs_totals *totals;
+	const struct pmfs_columns *c;
+	pm_build_check(w->a, pmfs_model_columns(w->model, &c, w->err));
+	pm_build_check(w->a, pmfs_totals(w->model, &totals, w->err));
 	if (c->n_shown == 0)
 		return;
 	pm_text_str(out, "total    ");
 	add_amount(out, &c->columns[0], totals->of[0]);
+	/* A window has its own quantities. */
 	pm_text_printf(out, " %s, the primary quantity%s\n", c->lead,
-		chosen ? " (choose another with -o metric=NAME)" : "");
+		pmfs_model_outer(w->model) ? "" : " (choose another with -o metric=NAME)");
 	if (totals->of_amounts) {
 		pm_text_str(out, "shares   of ");
 		add_amount(out, &c->columns[0], totals->busy);
 		pm_text_str(out, ": what increases and decreases add up to\n");
 	}
-	add_others(out, c, totals);
-	add_derived(out, c, totals);
+	add_others(w, c, totals);
+	add_derived(w, c, totals);
 }
 
 /* ---- functions ---- */
@@ -361,20 +356,16 @@ static double gpu_busy(const struct pmfs_functions *f, const struct pmfs_totals 
 }
 
 /* Kernels by their own cost, the first ones. */
-static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint32_t column,
-	const char *what, double whole, struct pm_error *err)
+static void add_kernels(const struct pmfs_writing *w, const struct pmfs_functions *f,
+	uint32_t column, const char *what, double whole)
 {
-	uint32_t *order = pmfs_order(NULL, f->cells, f->n, f->columns->n, column);
-	if (!order)
-		return pm_error_plain(err, -ENOMEM);
-	pm_text_printf(out, "\n%s by %s (total ", what, f->columns->columns[column].name);
-	add_amount(out, &f->columns->columns[column], whole);
-	pm_text_str(out, ")\n");
+	const uint32_t *order = pmfs_order(w->a, f->cells, f->n, f->columns->n, column);
 	struct picked p;
+	pm_text_printf(w->out, "\n%s by %s (total ", what, f->columns->columns[column].name);
+	add_amount(w->out, &f->columns->columns[column], whole);
+	pm_text_str(w->out, ")\n");
 	pick(&p, &(struct costly){f, f->n, order, NULL, f->cells, whole}, TOP_KERNELS, column);
-	add_rows(out, &p, f->columns, column, whole);
-	free(order);
-	return 0;
+	add_rows(w->out, &p, f->columns, column, whole);
 }
 
 /* Is this the first column of a quantity that is a GPU's time, and is not 0? */
@@ -385,18 +376,18 @@ static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_totals *w
 }
 
 /* GPU operations by kind, and kernels if another quantity is primary. */
-static int add_gpu(struct pm_text *out, const struct pmfs_functions *f,
-	const struct pmfs_totals *totals, struct pm_error *err)
+static void add_gpu(const struct pmfs_writing *w, const struct pmfs_functions *f,
+	const struct pmfs_totals *totals)
 {
+	struct pm_text *out = w->out;
 	const struct pmfs_columns *c = f->columns;
 	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;
 	uint32_t own = gpu_column(c, PM_ROLE_EXCLUSIVE);
 	double busy = gpu_busy(f, totals);
+	if (own != PM_NONE && busy > 0)
+		add_kernels(w, f, own, is_gpu_time(&c->columns[own]) ? "GPU" : "Samples", busy);
 	if (own != PM_NONE)
-		return busy > 0
-			? add_kernels(out, f, own,
-				  is_gpu_time(&c->columns[own]) ? "GPU" : "Samples", busy, err)
-			: 0;
+		return;
 	for (uint32_t i = c->n; i-- > 0;) {
 		if (!is_gpu_row(c, totals, i))
 			continue;
@@ -407,7 +398,7 @@ static int add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 			kernels = i;
 	}
 	if (n == 0)
-		return 0;
+		return;
 	pm_text_str(out, "\nGPU operations: kernels, copies, synchronisation");
 	if (all != PM_NONE)
 		pm_text_printf(out, "; share of %s", c->columns[all].base);
@@ -420,20 +411,20 @@ static int add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 		pmfs_add_amount(out, &c->columns[i], totals->of[i]);
 		pm_text_printf(out, "  %s\n", c->columns[i].base);
 	}
-	if (kernels == PM_NONE || is_gpu_time(&c->columns[0]) ||
-		c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
-		return 0;
-	return add_kernels(out, f, kernels, "Kernels", totals->of[kernels], err);
+	if (kernels != PM_NONE && !is_gpu_time(&c->columns[0]) &&
+		c->columns[kernels].role == PM_ROLE_EXCLUSIVE)
+		add_kernels(w, f, kernels, "Kernels", totals->of[kernels]);
 }
 
 /* ---- lines ---- */
 
-static void add_line(struct pm_text *out, const struct pmfs_lines *l, uint32_t row, uint32_t column,
-	double whole)
+static void add_line(const struct pmfs_writing *w, const struct pmfs_lines *l, uint32_t row,
+	uint32_t column, double whole)
 {
+	struct pm_text *out = w->out;
 	const struct pm_line *line = &l->lines[row];
 	double value = l->cells[(size_t)row * l->columns->n + column];
-	struct pm_text place = {.p = NULL};
+	struct pm_text place = {.arena = w->a};
 	pm_text_char(out, ' ');
 	pmfs_add_share(out, value, whole);
 	pmfs_add_amount(out, &l->columns->columns[column], value);
@@ -448,26 +439,24 @@ static void add_line(struct pm_text *out, const struct pmfs_lines *l, uint32_t r
 		pmfs_add_cut(out, l->identity->functions[line->function].name, NAME_WIDTH - 46);
 	}
 	pm_text_char(out, '\n');
-	out->failed |= place.failed;
-	pm_text_done(&place);
 }
 
 /*
  * If time is also measured by statement: the total, the part in main code, and the slowest lines.
  */
-static int add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_costly_lines(const struct pmfs_writing *w)
 {
+	struct pm_text *out = w->out;
 	const struct pm_flat *flat;
 	const struct pmfs_lines *l;
-	int r = pmfs_model_flat(m, &flat, err);
-	if (r < 0 || !flat->statements || !pmfs_model_profile(m)->has_lines)
-		return r;
+	pm_build_check(w->a, pmfs_model_flat(w->model, &flat, w->err));
 	const struct pm_statements *all = flat->statements;
-	if (!(all->whole_ns > 0) || (r = pmfs_lines(m, &l, err)) < 0)
-		return r;
+	if (!all || !pmfs_model_profile(w->model)->has_lines || !(all->whole_ns > 0))
+		return;
+	pm_build_check(w->a, pmfs_lines(w->model, &l, w->err));
 	uint32_t column = l->column;
 	if (column == PM_NONE || l->n == 0)
-		return 0;
+		return;
 	pm_text_str(out, "\nSlowest lines, share of ");
 	pmfs_print_ns(out, all->whole_ns);
 	pm_text_str(out, " by statement, ");
@@ -482,9 +471,8 @@ static int add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm
 		double value = l->cells[(size_t)l->order[i] * l->columns->n + column];
 		if (!(value > 0) || !pmfs_is_cost(value, all->whole_ns))
 			break;
-		add_line(out, l, l->order[i], column, all->whole_ns);
+		add_line(w, l, l->order[i], column, all->whole_ns);
 	}
-	return 0;
 }
 
 /* ---- the head: the run, its quantities, what its threads did, what has no names ---- */
@@ -511,20 +499,18 @@ static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes v
 	pm_text_char(out, '\n');
 }
 
-static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
-	struct pm_error *err)
+static void add_threads(const struct pmfs_writing *w, const struct pmfs_counts *counts)
 {
 	const struct pmfs_empty_threads *busy;
-	add_count(out, counts->threads, "thread");
+	add_count(w->out, counts->threads, "thread");
 	if (counts->threads == PM_NO_TIME || counts->threads < 2)
-		return 0;
-	int r = pmfs_empty_threads(m, &busy, err);
-	if (r == 0 && busy->n_empty > 0) {
-		pm_text_str(out, ", ");
-		pmfs_print_count(out, busy->n_empty);
-		pm_text_str(out, " of them empty");
+		return;
+	pm_build_check(w->a, pmfs_empty_threads(w->model, &busy, w->err));
+	if (busy->n_empty > 0) {
+		pm_text_str(w->out, ", ");
+		pmfs_print_count(w->out, busy->n_empty);
+		pm_text_str(w->out, " of them empty");
 	}
-	return r;
 }
 
 /* Several runs that a measurement directory has; threads/run=N keeps them apart. */
@@ -558,14 +544,12 @@ static void add_run(
 	pm_text_char(out, '\n');
 }
 
-static int add_run_and_source(struct pm_text *out, struct pmfs_model *m,
-	const struct pmfs_counts *counts, struct pm_error *err)
+static void add_run_and_source(const struct pmfs_writing *w, const struct pmfs_counts *counts)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	struct pm_text *out = w->out;
 	struct pm_bytes title;
-	int r = pm_profile_title(p, &title, err);
-	if (r < 0)
-		return r;
+	pm_build_check(w->a, pm_profile_title(p, &title, w->err));
 	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
 	add_cut_line(out, "source", pm_bytes_of(p->source));
 	add_cut_line(out, "title", title);
@@ -574,21 +558,19 @@ static int add_run_and_source(struct pm_text *out, struct pmfs_model *m,
 	pm_text_str(out, "has      ");
 	add_count(out, counts->contexts, "context");
 	add_count(out, counts->functions, "function");
-	r = add_threads(out, m, counts, err);
+	add_threads(w, counts);
 	pm_text_char(out, '\n');
 	/* Of a window, calls are those that begin in it (a quantity), not those that touch it. */
 	add_run(out, counts,
 		!p->traces_are_calls ? "sample"
 			: p->window  ? NULL
 				     : "call",
-		has_several_runs(m));
+		has_several_runs(w->model));
 	if (counts->damages > 0) {
-		pm_text_str(out, "damage   see damage.csv:");
-		pm_text_char(out, ' ');
+		pm_text_str(out, "damage   see damage.csv: ");
 		add_count(out, counts->damages, "row");
 		pm_text_char(out, '\n');
 	}
-	return r;
 }
 
 /* ---- how busy ---- */
@@ -601,21 +583,20 @@ struct usage {
 };
 
 /* What context 0 of a window costs on each thread is not busy. */
-static int take_idle(struct usage *u, struct pmfs_model *m, const struct pm_threads *threads,
-	const uint32_t columns[N_SORTS], struct pm_error *err)
+static void take_idle(const struct pmfs_writing *w, struct usage *u,
+	const struct pm_threads *threads, const struct pmfs_columns *c,
+	const uint32_t columns[N_SORTS])
 {
-	const struct pmfs_columns *c;
 	const struct pm_tree *tree;
 	struct pmfs_values values;
 	const struct pm_value *v;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_model_tree(w->model, &tree, w->err));
 	uint32_t nothing = pm_tree_find(tree, 0);
 	if (nothing == PM_NONE)
-		return 0;
-	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_CONTEXT, nothing, false}, 0);
-	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		return;
+	pmfs_values_start(
+		&values, w->model, (struct pm_values_of){PM_OF_CONTEXT, nothing, false}, 0);
+	while ((v = pmfs_values_take(w->a, &values, w->err)) != NULL) {
 		if (v->thread >= threads->n)
 			continue;
 		bool stream = pm_time_of(threads, v->thread) == PM_TIME_GPUS;
@@ -624,68 +605,61 @@ static int take_idle(struct usage *u, struct pmfs_model *m, const struct pm_thre
 		u->busy_ns[stream ? STREAMS : PROCESSORS] -= pmfs_value_number(v); /* in ns */
 		u->idle_ns += stream ? 0 : pmfs_value_number(v);
 	}
-	return r;
 }
 
-static int measure(struct usage *u, struct pmfs_model *m, double ns, struct pm_error *err)
+/* Threads that cannot be read are not measured. */
+static void measure(
+	const struct pmfs_writing *w, struct usage *u, const struct pmfs_columns *c, double ns)
 {
-	const struct pmfs_columns *c;
 	const struct pm_threads *threads;
 	const struct pmfs_empty_threads *empty;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0 ||
-		(r = pmfs_empty_threads(m, &empty, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_model_threads(w->model, &threads, w->err));
+	pm_build_check(w->a, pmfs_empty_threads(w->model, &empty, w->err));
 	uint32_t leading = pmfs_leading_column(c), gpu = gpu_column(c, PM_ROLE_INCLUSIVE);
 	uint32_t columns[N_SORTS] = {leading, gpu == PM_NONE ? leading : gpu};
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
-		struct pm_error why = {.offset = PM_NO_OFFSET};
+	pm_number *cells = pmfs_cells_new(w->a, c->n);
+	for (uint32_t i = 0; i < threads->n; i++) {
 		uint32_t sort = pm_time_of(threads, i) == PM_TIME_GPUS ? STREAMS : PROCESSORS;
 		if (empty->empty[i])
 			continue;
-		if (pm_is_passing(pmfs_thread_totals(m, i, cells, &why)))
-			r = pmfs_no_memory(err);
-		if (why.code || r < 0 || isnan(cells[columns[sort]]))
+		int r = pmfs_thread_totals(w->model, i, cells, NULL);
+		if (pm_is_passing(r))
+			pm_build_fail(w->a, r);
+		if (r < 0 || isnan(cells[columns[sort]]))
 			continue;
 		u->n[sort]++;
 		u->busy_ns[sort] += cells[columns[sort]] * ns;
 	}
-	free(cells);
-	return r < 0 ? r : take_idle(u, m, threads, columns, err);
+	take_idle(w, u, threads, c, columns);
 }
 
 /* Where threads are sampled over time: what of their time they were busy. */
-static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
-	struct pm_error *err)
+static void add_usage(const struct pmfs_writing *w, const struct pmfs_counts *counts)
 {
 	static const char *const of[N_SORTS] = {"thread", "GPU stream"};
-	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	struct pm_text *out = w->out;
 	const struct pmfs_columns *c;
 	const struct pmfs_category_sums *kinds;
 	struct usage u = {.idle_ns = 0};
-	int r = pmfs_model_columns(m, &c, err);
+	pm_build_check(w->a, pmfs_model_columns(w->model, &c, w->err));
 	/* What a filter leaves out was not idle, and the time between runs is nobody's. */
-	if (pmfs_model_unfiltered(m) || has_several_runs(m))
-		return r;
-	if (r < 0 || c->n == 0 || p->traces_are_calls || !pm_profile_has(p, threads) ||
-		!p->ops->samples || counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
-		return r;
-	const struct pm_metric *metric =
-		c->columns[0].flat ? c->columns[0].flat : c->columns[0].tree;
+	if (pmfs_model_unfiltered(w->model) || has_several_runs(w->model))
+		return;
+	if (c->n == 0 || p->traces_are_calls || !pm_profile_has(p, threads) || !p->ops->samples ||
+		counts->duration_ns == PM_NO_TIME || counts->duration_ns == 0)
+		return;
+	const struct pm_metric *metric = metric_of(&c->columns[0]);
 	double ns = pm_unit_ns(metric->unit);
 	if (pm_quantity_of(metric->name, metric->unit) != PM_QUANTITY_TIME || !(ns > 0))
-		return 0;
-	if ((r = pmfs_category_sums(m, &kinds, err)) < 0)
-		return r;
+		return;
+	pm_build_check(w->a, pmfs_category_sums(w->model, &kinds, w->err));
 	/* `<omp idle>`: a processor's time, in which threads wait for work. */
 	double waits = c->first_excl == PM_NONE
 		? 0
 		: kinds->cells[(size_t)PMFS_IDLE * c->n + c->first_excl] - kinds->idle;
-	r = measure(&u, m, ns, err);
-	for (int i = 0, shown = 0; r == 0 && i < N_SORTS; i++) {
+	measure(w, &u, c, ns);
+	for (int i = 0, shown = 0; i < N_SORTS; i++) {
 		if (u.n[i] == 0 || (i == STREAMS && !p->window))
 			continue;
 		pm_text_str(out, shown++ ? "         " : "busy     ");
@@ -707,18 +681,18 @@ static int add_usage(struct pm_text *out, struct pmfs_model *m, const struct pmf
 		}
 		pm_text_char(out, '\n');
 	}
-	return r;
 }
 
 /* ---- kinds of work ---- */
 
-static int add_kinds(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_kinds(const struct pmfs_writing *w)
 {
+	struct pm_text *out = w->out;
 	const struct pmfs_category_sums *s;
-	int r = pmfs_category_sums(m, &s, err);
-	uint32_t own = r < 0 ? PM_NONE : s->columns->first_excl, shown = 0;
+	pm_build_check(w->a, pmfs_category_sums(w->model, &s, w->err));
+	uint32_t own = s->columns->first_excl, shown = 0;
 	if (own == PM_NONE || !(s->busy > 0) || (s->n == 1 && s->order[0] == PMFS_PROGRAM))
-		return r;
+		return;
 	for (uint32_t i = 0; i < s->n; i++) {
 		double share = pmfs_category_share(s->order[i],
 			s->cells[(size_t)s->order[i] * s->columns->n + own], s->idle, s->busy);
@@ -731,21 +705,21 @@ static int add_kinds(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 	}
 	if (shown)
 		pm_text_char(out, '\n');
-	return 0;
 }
 
 /* ---- code without names ---- */
 
 /* The part of it about code without names; nothing if all of it has. */
-static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_missing(const struct pmfs_writing *w)
 {
 	enum { MOST_MODULES = 3, MODULE_WIDTH = 24 };
+	struct pm_text *out = w->out;
 	const struct pmfs_missings *all;
-	if (!pm_profile_has(pmfs_model_profile(m), missing))
-		return 0;
-	int r = pmfs_missings(m, &all, err);
-	if (r < 0 || !(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))
-		return r;
+	if (!pm_profile_has(pmfs_model_profile(w->model), missing))
+		return;
+	pm_build_check(w->a, pmfs_missings(w->model, &all, w->err));
+	if (!(all->cost > 0) || !pmfs_is_cost(all->cost, all->whole))
+		return;
 	pm_text_str(out, "names    ");
 	pmfs_print_share(out, all->cost, all->whole);
 	pm_text_str(out, " of the cost has none: see missing-symbols.csv\n        ");
@@ -764,35 +738,6 @@ static int add_missing(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 		pmfs_add_cut(out, pm_bytes_of(notes[i]), PMFS_SCREEN_WIDTH - 9);
 		pm_text_char(out, '\n');
 	}
-	return 0;
-}
-
-/* ---- the whole ---- */
-
-static int add_totals(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pmfs_totals *totals;
-	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r == 0 && (r = pmfs_totals(m, &totals, err)) == 0)
-		/* A window has its own quantities. */
-		add_quantities(out, c, totals, pmfs_model_outer(m) == NULL);
-	return r;
-}
-
-/*
- * The source and the run; of sampled threads, what part of their time they were busy; the totals of
- * quantities, the shares of kinds of work, the part that has no names, and what a reader must know.
- */
-static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
-	struct pm_error *err)
-{
-	int r = add_run_and_source(out, m, counts, err);
-	if (r < 0 || (r = add_usage(out, m, counts, err)) < 0 ||
-		(r = add_totals(out, m, err)) < 0 || (r = add_kinds(out, m, err)) < 0 ||
-		(r = add_missing(out, m, err)) < 0 || (r = pmfs_unaccounted(m, out, err)) < 0)
-		return r;
-	return pmfs_add_remarks(out, m, err);
 }
 
 /* ---- the page ---- */
@@ -810,10 +755,9 @@ static bool same_share(double value, double other, double whole)
 /* How much of some steps is left out for lack of room. */
 enum steps { ALL_STEPS, STEPS_BUT_LINES, FIRST_STEPS_AND_LAST };
 
-static void join_steps(struct pm_text *out, const struct pm_tree *tree, const struct pmfs_hot *path,
-	uint32_t n, enum steps how, size_t width)
+static void join_steps(struct pm_text *out, struct pm_text *scratch, const struct pm_tree *tree,
+	const struct pmfs_hot *path, uint32_t n, enum steps how, size_t width)
 {
-	struct pm_text scratch = {.p = NULL};
 	uint32_t last = n;
 	bool gap = false;
 	for (uint32_t i = 0; how != ALL_STEPS && i < n; i++)
@@ -823,8 +767,8 @@ static void join_steps(struct pm_text *out, const struct pm_tree *tree, const st
 		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
 		if (last < n && frame->kind == PM_KIND_LINE)
 			continue;
-		pm_text_clear(&scratch);
-		struct pm_bytes name = pmfs_stacks_name(tree, frame, &scratch);
+		pm_text_clear(scratch);
+		struct pm_bytes name = pmfs_stacks_name(tree, frame, scratch);
 		bool ends = out->len == 0 || i == (last < n ? last : n - 1);
 		if (how == FIRST_STEPS_AND_LAST && !ends && out->len + name.len > width / 2) {
 			gap = true;
@@ -834,28 +778,29 @@ static void join_steps(struct pm_text *out, const struct pm_tree *tree, const st
 		pm_text_bytes(out, n > 1 ? pmfs_name_bare(name) : name);
 		gap = false;
 	}
-	pm_text_end(&scratch, out);
 }
 
 /* Steps of the same share, a line; hotpath.txt has those that are left out. */
-static void add_steps(struct pm_text *out, const struct pm_tree *tree, const struct pmfs_hot *path,
-	uint32_t n, unsigned width)
+static void add_steps(const struct pmfs_writing *w, const struct pm_tree *tree,
+	const struct pmfs_hot *path, uint32_t n, unsigned width)
 {
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = w->a}, scratch = {.arena = w->a};
 	for (unsigned how = ALL_STEPS; how <= FIRST_STEPS_AND_LAST; how++) {
 		pm_text_clear(&line);
-		join_steps(&line, tree, path, n, (enum steps)how, width);
+		join_steps(&line, &scratch, tree, path, n, (enum steps)how, width);
 		if (line.len <= width)
 			break;
 	}
-	pmfs_add_cut(out, pm_text_view(&line), width);
-	pm_text_end(&line, out);
+	pmfs_add_cut(w->out, pm_text_view(&line), width);
 }
 
-static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
-	const struct pmfs_column *column, const struct pmfs_hot *path, uint32_t n, double whole)
+static void add_hotpath(
+	const struct pmfs_writing *w, const struct pmfs_functions *f, uint32_t by, double whole)
 {
-	uint32_t starts[HOT_LINES + 1], lines = 0;
+	const struct pmfs_column *column = &f->columns->columns[by];
+	struct pm_text *out = w->out;
+	uint32_t starts[HOT_LINES + 1], lines = 0, n;
+	const struct pmfs_hot *path = pmfs_hotpath(w->a, w->model, by, &n, w->err);
 	if (n == 0 || !(whole > 0))
 		return;
 	pm_text_printf(out, "\nHot path by %s\n", column->name);
@@ -872,7 +817,7 @@ static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
 		pmfs_add_share(out, path[starts[k]].value, whole);
 		pmfs_add_amount(out, column, path[starts[k]].value);
 		pm_text_str(out, "  ");
-		add_steps(out, tree, path + starts[k], end - starts[k], PMFS_SCREEN_WIDTH - 23);
+		add_steps(w, f->tree, path + starts[k], end - starts[k], PMFS_SCREEN_WIDTH - 23);
 		pm_text_char(out, '\n');
 		if (k + 1 == lines && end < n)
 			pm_text_printf(out, " %20s  … %u more: see hotpath.txt …\n", "", n - end);
@@ -885,16 +830,14 @@ static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
  * What waits is told by who called it, and by the outermost call that waits: MPI_Wait says more
  * than the function of the library that it waits in, and barriers are told apart.
  */
-static int add_chain(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
-	uint32_t context, struct pm_error *err)
+static void add_chain(const struct pmfs_writing *w, const struct pm_tree *tree, uint32_t context,
+	struct pm_text *out, struct pm_text *scratch)
 {
 	const struct pmfs_identity *identity;
 	const uint8_t *categories;
-	struct pm_text scratch = {.p = NULL};
 	uint32_t stops[3] = {PM_NONE, PM_NONE, context}; /* caller, outermost, context */
-	int r = pmfs_identity(m, &identity, err);
-	if (r < 0 || (r = pmfs_categories(m, &categories, err)) < 0)
-		return r;
+	pm_build_check(w->a, pmfs_identity(w->model, &identity, w->err));
+	pm_build_check(w->a, pmfs_categories(w->model, &categories, w->err));
 	uint32_t i = context;
 	for (; i != PM_NONE && pmfs_is_waiting(categories[i]); i = tree->parent[i])
 		stops[1] = pmfs_is_call(identity, i) ? i : stops[1];
@@ -904,53 +847,46 @@ static int add_chain(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	for (size_t k = 0; k < 3; k++) {
 		if (stops[k] == PM_NONE || (k == 2 && stops[1] == context))
 			continue;
-		pm_text_clear(&scratch);
+		pm_text_clear(scratch);
 		pm_text_str(out, out->len ? " > " : "");
 		pm_text_bytes(out,
 			pmfs_name_bare(
-				pmfs_frame_name(tree, pm_tree_frame(tree, stops[k]), &scratch)));
+				pmfs_frame_name(tree, pm_tree_frame(tree, stops[k]), scratch)));
 	}
-	pm_text_end(&scratch, out);
-	return 0;
 }
 
 /* Calls whose work, or waiting, is spread most unevenly. */
-static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
-	const struct pmfs_columns *columns, double whole, bool waiting, struct pm_error *err)
+static void add_worst(
+	const struct pmfs_writing *w, const struct pmfs_functions *f, double whole, bool waiting)
 {
 	enum { WHERE_WIDTH = 30, LEFT_WIDTH = PMFS_SCREEN_WIDTH - 26 - WHERE_WIDTH };
-	const struct pmfs_column *column = &columns->columns[pmfs_leading_column(columns)];
+	const struct pmfs_column *column = &f->columns->columns[pmfs_leading_column(f->columns)];
 	struct pmfs_worst_list worst;
-	struct pm_text scratch = {.p = NULL}, name = {.p = NULL};
-	const char *path = "";
-	int r = pmfs_worst_imbalances(m, whole, waiting, &worst, err);
-	if (r < 0 || worst.n == 0)
-		return r;
+	struct pm_text left = {.arena = w->a}, scratch = {.arena = w->a}, *out = w->out;
+	const char *path;
+	pm_build_check(w->a, pmfs_worst_imbalances(w->model, whole, waiting, &worst, w->err));
+	if (worst.n == 0)
+		return;
 	pm_text_printf(out, "\n%s, %s: max / mean, max - mean, the thread that %s most\n",
 		waiting ? "Waiting" : "Imbalance of work", column->base,
 		waiting ? "waits" : "works");
-	for (uint32_t i = 0; i < worst.n && i < WORST_LINES && r == 0; i++) {
-		const struct pmfs_work *work = &worst.work[worst.contexts[i]];
+	for (uint32_t i = 0; i < worst.n && i < WORST_LINES; i++) {
+		uint32_t context = worst.contexts[i];
+		const struct pmfs_work *work = &worst.work[context];
 		pm_text_printf(out, " %6.2f", work->max / work->mean);
 		pmfs_add_amount(out, column, work->max - work->mean);
 		pm_text_str(out, "  ");
-		pm_text_clear(&scratch);
-		r = waiting ? add_chain(&scratch, m, tree, worst.contexts[i], err) : 0;
-		if (!waiting)
-			pmfs_add_name(
-				&scratch, tree, pm_tree_frame(tree, worst.contexts[i]), &name);
-		if (r == 0)
-			r = pmfs_thread_path(m, work->slowest, &path, err);
-		if (r == 0)
-			pmfs_add_cut_padded(
-				out, pm_bytes_of(path + strlen("threads/")), WHERE_WIDTH);
+		pm_text_clear(&left);
+		if (waiting)
+			add_chain(w, f->tree, context, &left, &scratch);
+		else
+			pmfs_add_name(&left, f->tree, pm_tree_frame(f->tree, context), &scratch);
+		pm_build_check(w->a, pmfs_thread_path(w->model, work->slowest, &path, w->err));
+		pmfs_add_cut_padded(out, pm_bytes_of(path + strlen("threads/")), WHERE_WIDTH);
 		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pm_text_view(&scratch), LEFT_WIDTH);
+		pmfs_add_cut(out, pm_text_view(&left), LEFT_WIDTH);
 		pm_text_char(out, '\n');
 	}
-	pm_text_end(&name, out);
-	pm_text_end(&scratch, out);
-	return r;
 }
 
 /* ---- the whole run ---- */
@@ -964,145 +900,143 @@ static unsigned count_lines(const struct pm_text *text)
 }
 
 /* The sections below the functions. */
-static int add_details(struct pm_text *out, struct pmfs_model *m, const struct pmfs_functions *f,
-	const struct pmfs_totals *totals, struct pm_error *err)
+static void add_details(const struct pmfs_writing *w, const struct pmfs_functions *f,
+	const struct pmfs_totals *totals)
 {
-	struct pmfs_hot *path;
-	uint32_t n;
-	int r = add_gpu(out, f, totals, err);
-	if (r < 0 || (r = add_costly_lines(out, m, err)) < 0 || f->columns->first_incl == PM_NONE ||
-		(r = pmfs_hotpath(NULL, m, &path, &n, err)) < 0)
-		return r;
-	add_hotpath(
-		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->busy);
-	free(path);
 	uint32_t gpu = gpu_column(f->columns, PM_ROLE_INCLUSIVE);
-	if (gpu != PM_NONE) {
-		if ((r = pmfs_hotpath_by(NULL, m, gpu, &path, &n, err)) < 0)
-			return r;
-		add_hotpath(out, f->tree, &f->columns->columns[gpu], path, n, gpu_busy(f, totals));
-		free(path);
-	}
-	r = add_worst(out, m, f->tree, f->columns, totals->busy, false, err);
-	return r < 0 ? r : add_worst(out, m, f->tree, f->columns, totals->busy, true, err);
+	add_gpu(w, f, totals);
+	add_costly_lines(w);
+	if (f->columns->first_incl == PM_NONE)
+		return;
+	add_hotpath(w, f, f->columns->first_incl, totals->busy);
+	if (gpu != PM_NONE)
+		add_hotpath(w, f, gpu, gpu_busy(f, totals));
+	add_worst(w, f, totals->busy, false);
+	add_worst(w, f, totals->busy, true);
 }
 
 /* Functions get the rest of the screen, but at least a few lines. */
-static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static void add_tree(const struct pmfs_writing *w)
 {
 	enum { SCREEN_LINES = 50, LEAST_FUNCTIONS = 5 };
-	struct pm_text details = {.p = NULL};
+	struct pm_text details = {.arena = w->a};
+	struct pmfs_writing below = *w;
 	const struct pmfs_functions *f;
 	const struct pmfs_totals *totals;
-	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || f->columns->n == 0 || (r = pmfs_totals(m, &totals, err)) < 0)
-		return r;
-	r = add_details(&details, m, f, totals, err);
-	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
+	pm_build_check(w->a, pmfs_functions(w->model, &f, w->err));
+	if (f->columns->n == 0)
+		return;
+	pm_build_check(w->a, pmfs_totals(w->model, &totals, w->err));
+	below.out = &details;
+	add_details(&below, f, totals);
+	unsigned taken = count_lines(w->out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
 	if (taken + LEAST_FUNCTIONS < SCREEN_LINES)
 		most = SCREEN_LINES - taken;
-	add_costly_functions(out,
+	add_costly_functions(w->out,
 		&(struct costly){.f = f, .n = f->n, .cells = f->cells, .whole = totals->busy},
 		most);
-	pm_text_bytes(out, pm_text_view(&details));
-	pm_text_end(&details, out);
-	return r;
+	pm_text_bytes(w->out, pm_text_view(&details));
+}
+
+/*
+ * The source and the run; of sampled threads, what part of their time they were busy; the totals of
+ * quantities, the shares of kinds of work, the part that has no names, and what a reader must know.
+ */
+static void write_summary(const struct pmfs_writing *w)
+{
+	struct pmfs_counts counts;
+	pm_build_check(w->a, pmfs_count(w->model, &counts, w->err));
+	add_run_and_source(w, &counts);
+	add_usage(w, &counts);
+	add_totals(w);
+	add_kinds(w);
+	add_missing(w);
+	pmfs_unaccounted(w->a, w->model, w->out, w->err);
+	pmfs_add_remarks(w);
+	pmfs_add_sections(w);
+	add_tree(w);
 }
 
 int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	struct pmfs_counts counts;
-	int r = pmfs_count(m, &counts, err);
-	if (r < 0 || (r = add_head(out, m, &counts, err)) < 0 ||
-		(r = pmfs_add_sections(out, m, err)) < 0)
-		return r;
-	r = add_tree(out, m, err);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_summary, out, err);
 }
 
 /* ---- one thread ---- */
 
-static int add_thread_totals(
-	struct pm_text *out, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
+static void add_thread_totals(const struct pmfs_writing *w, uint32_t thread)
 {
 	enum { MOST = 20 };
 	const struct pmfs_columns *c;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0)
-		return r;
-	pm_number *cells = pmfs_cells_new(NULL, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
-	r = pmfs_thread_totals(m, thread, cells, err);
-	for (uint32_t i = 0, shown = 0; r == 0 && i < c->n_shown && shown < MOST; i++) {
+	pm_build_check(w->a, pmfs_model_columns(w->model, &c, w->err));
+	pm_number *cells = pmfs_cells_new(w->a, c->n);
+	pm_build_check(w->a, pmfs_thread_totals(w->model, thread, cells, w->err));
+	for (uint32_t i = 0, shown = 0; i < c->n_shown && shown < MOST; i++) {
 		if (isnan(cells[i]))
 			continue;
-		pm_text_str(out, shown++ ? "         " : "total    ");
-		pmfs_add_amount(out, &c->columns[i], cells[i]);
-		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pm_bytes_of(c->columns[i].name), PMFS_SCREEN_WIDTH - 25);
-		pm_text_char(out, '\n');
+		pm_text_str(w->out, shown++ ? "         " : "total    ");
+		pmfs_add_amount(w->out, &c->columns[i], cells[i]);
+		pm_text_str(w->out, "  ");
+		pmfs_add_cut(w->out, pm_bytes_of(c->columns[i].name), PMFS_SCREEN_WIDTH - 25);
+		pm_text_char(w->out, '\n');
 	}
-	free(cells);
-	return r;
+}
+
+static struct costly costly_of(const struct pmfs_flat_profile *part)
+{
+	struct costly c = {part->functions, part->n, part->order, part->whole, part->cells, 0};
+	c.whole = costly_sum(&c);
+	return c;
+}
+
+static void write_thread(const struct pmfs_writing *w)
+{
+	uint32_t thread = (uint32_t)w->doc->text.a;
+	const struct pm_threads *threads;
+	const char *path;
+	pm_build_check(w->a, pmfs_model_threads(w->model, &threads, w->err));
+	pm_build_check(w->a, pmfs_thread_path(w->model, thread, &path, w->err));
+	add_cut_line(w->out, "profile",
+		pmfs_base_name(pm_bytes_of(pmfs_model_profile(w->model)->source)));
+	add_cut_line(w->out, "thread", pm_bytes_of(path));
+	add_cut_line(w->out, "file", threads->threads[thread].file);
+	if (threads->threads[thread].has_trace) {
+		pm_text_str(w->out, "trace    ");
+		add_count(w->out, threads->threads[thread].n_samples, "row");
+		pm_text_char(w->out, '\n');
+	}
+	add_thread_totals(w, thread);
+	struct costly c = costly_of(pmfs_thread_functions(w->a, w->model, thread, w->err));
+	add_costly_functions(w->out, &c, MOST_OF_THREAD);
 }
 
 int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = (uint32_t)doc->text.a;
-	struct pmfs_flat_profile *t;
-	const struct pm_threads *threads;
-	const char *path;
-	int r = pmfs_model_threads(m, &threads, err);
-	if (r < 0 || (r = pmfs_thread_path(m, thread, &path, err)) < 0)
-		return r;
-	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(pmfs_model_profile(m)->source)));
-	add_cut_line(out, "thread", pm_bytes_of(path));
-	add_cut_line(out, "file", threads->threads[thread].file);
-	if (threads->threads[thread].has_trace) {
-		pm_text_str(out, "trace    ");
-		add_count(out, threads->threads[thread].n_samples, "row");
-		pm_text_char(out, '\n');
-	}
-	if ((r = add_thread_totals(out, m, thread, err)) < 0 ||
-		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
-		return r;
-	struct costly c = {t->functions, t->n, t->order, t->whole, t->cells, 0};
-	c.whole = costly_sum(&c);
-	add_costly_functions(out, &c, MOST_OF_THREAD);
-	pmfs_flat_profile_free(t);
-	return pm_text_status(out);
+	return pmfs_write(doc, write_thread, out, err);
 }
 
 /* ---- functions.txt ---- */
 
-int pmfs_functions_text_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void write_functions(const struct pmfs_writing *w)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t item = (uint32_t)doc->text.a;
-	struct pmfs_flat_profile *part;
-	struct costly c = {.f = NULL};
+	uint32_t item = (uint32_t)w->doc->text.a;
 	const struct pmfs_totals *totals;
-	int r;
-	if (doc->text.c == PMFS_OF_RUN) {
-		if ((r = pmfs_functions(m, &c.f, err)) < 0 ||
-			(r = pmfs_totals(m, &totals, err)) < 0)
-			return r;
+	struct costly c = {.f = NULL};
+	if (w->doc->text.c == PMFS_OF_RUN) {
+		pm_build_check(w->a, pmfs_functions(w->model, &c.f, w->err));
+		pm_build_check(w->a, pmfs_totals(w->model, &totals, w->err));
 		c.n = c.f->n;
 		c.cells = c.f->cells;
 		c.whole = totals->busy;
-		add_function_table(out, &c);
-		return pm_text_status(out);
+	} else if (w->doc->text.c == PMFS_OF_THREAD) {
+		c = costly_of(pmfs_thread_functions(w->a, w->model, item, w->err));
+	} else {
+		c = costly_of(pmfs_context_functions(w->a, w->model, item, w->err));
 	}
-	r = doc->text.c == PMFS_OF_THREAD ? pmfs_thread_functions(m, item, &part, err)
-					  : pmfs_context_functions(m, item, &part, err);
-	if (r < 0)
-		return r;
-	c = (struct costly){part->functions, part->n, part->order, part->whole, part->cells, 0};
-	c.whole = costly_sum(&c);
-	add_function_table(out, &c);
-	pmfs_flat_profile_free(part);
-	return pm_text_status(out);
+	add_function_table(w->out, &c);
+}
+
+int pmfs_functions_text_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, write_functions, out, err);
 }

@@ -3,12 +3,10 @@
  * has the rest. Where it would be longer, lists are.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/json.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
-#include "fs/views/model/flat.h"
 #include "fs/views/model/model.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
@@ -23,6 +21,7 @@
 enum { MOST_BYTES = 4096, NAME_WIDTH = 40, MOST_ROWS = 10, MOST_TOTALS = 12 };
 
 struct sum {
+	const struct pmfs_writing *w;
 	struct pm_json j;
 	struct pmfs_model *m;
 	const struct pmfs_columns *columns;
@@ -32,11 +31,11 @@ struct sum {
 
 static void add_name(struct sum *s, const char *key, struct pm_bytes name)
 {
-	struct pm_text cut = {.p = NULL};
+	struct pm_text cut = {.arena = s->w->a};
 	pmfs_add_cut(&cut, name, NAME_WIDTH);
 	pm_json_key(&s->j, key);
 	pm_json_text(&s->j, pm_text_view(&cut));
-	pm_text_end(&cut, s->j.out);
+	pm_text_done(&cut);
 }
 
 static void add_number(struct sum *s, const char *key, double value)
@@ -80,14 +79,13 @@ static void close_part(struct sum *s)
 
 /* ---- the parts ---- */
 
-static int add_run(struct sum *s, struct pm_error *err)
+static void add_run(struct sum *s)
 {
 	const struct pm_profile *p = pmfs_model_profile(s->m);
 	struct pmfs_counts counts;
 	struct pm_bytes title;
-	int r = pmfs_count(s->m, &counts, err);
-	if (r < 0 || (r = pm_profile_title(p, &title, err)) < 0)
-		return r;
+	pm_build_check(s->w->a, pmfs_count(s->m, &counts, s->w->err));
+	pm_build_check(s->w->a, pm_profile_title(p, &title, s->w->err));
 	add_name(s, "profile", pmfs_base_name(pm_bytes_of(p->source)));
 	add_name(s, "title", title);
 	pm_json_key(&s->j, "format");
@@ -107,7 +105,6 @@ static int add_run(struct sum *s, struct pm_error *err)
 		add_count(s, "rows", counts.damages);
 		pm_json_close(&s->j, '}');
 	}
-	return 0;
 }
 
 static void add_totals(struct sum *s)
@@ -127,13 +124,13 @@ static void add_totals(struct sum *s)
 	pm_json_close(&s->j, '}');
 }
 
-static int add_categories(struct sum *s, struct pm_error *err)
+static void add_categories(struct sum *s)
 {
 	const struct pmfs_category_sums *c;
-	int r = pmfs_category_sums(s->m, &c, err);
 	uint32_t own = s->columns->first_excl;
-	if (r < 0 || own == PM_NONE)
-		return r;
+	if (own == PM_NONE)
+		return;
+	pm_build_check(s->w->a, pmfs_category_sums(s->m, &c, s->w->err));
 	open_part(s, "categories", "categories.csv");
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t category = c->order[i];
@@ -152,16 +149,15 @@ static int add_categories(struct sum *s, struct pm_error *err)
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
-	return 0;
 }
 
-static int add_functions(struct sum *s, struct pm_error *err)
+static void add_functions(struct sum *s)
 {
 	const struct pmfs_functions *f;
-	int r = pmfs_functions(s->m, &f, err);
 	uint32_t own = s->columns->first_excl, incl = s->columns->first_incl;
-	if (r < 0 || own == PM_NONE)
-		return r;
+	if (own == PM_NONE)
+		return;
+	pm_build_check(s->w->a, pmfs_functions(s->m, &f, s->w->err));
 	open_part(s, "functions", "functions.csv");
 	for (uint32_t i = 0, shown = 0; i < f->n && shown < s->rows; i++) {
 		double cost = pmfs_function_cell(f, i, own);
@@ -180,17 +176,16 @@ static int add_functions(struct sum *s, struct pm_error *err)
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
-	return 0;
 }
 
-static int add_lines(struct sum *s, struct pm_error *err)
+static void add_lines(struct sum *s)
 {
 	const struct pmfs_lines *l;
 	if (!pmfs_model_profile(s->m)->has_lines)
-		return 0;
-	int r = pmfs_lines(s->m, &l, err);
-	if (r < 0 || l->column == PM_NONE)
-		return r;
+		return;
+	pm_build_check(s->w->a, pmfs_lines(s->m, &l, s->w->err));
+	if (l->column == PM_NONE)
+		return;
 	open_part(s, "lines", "lines.csv");
 	for (uint32_t i = 0, shown = 0; i < l->n && shown < s->rows; i++) {
 		uint32_t at = l->order[i];
@@ -205,20 +200,18 @@ static int add_lines(struct sum *s, struct pm_error *err)
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
-	return 0;
 }
 
-static int add_hotpath(struct sum *s, struct pm_error *err)
+static void add_hotpath(struct sum *s)
 {
-	struct pmfs_hot *path;
 	const struct pm_tree *tree;
+	struct pm_text name = {.arena = s->w->a};
 	uint32_t n;
 	if (s->columns->first_incl == PM_NONE)
-		return 0;
-	int r = pmfs_model_tree(s->m, &tree, err);
-	if (r < 0 || (r = pmfs_hotpath(NULL, s->m, &path, &n, err)) < 0)
-		return r;
-	struct pm_text name = {.p = NULL};
+		return;
+	pm_build_check(s->w->a, pmfs_model_tree(s->m, &tree, s->w->err));
+	const struct pmfs_hot *path =
+		pmfs_hotpath(s->w->a, s->m, s->columns->first_incl, &n, s->w->err);
 	open_part(s, "hot_path", "hotpath.txt");
 	/* Its end says where the cost is. */
 	for (uint32_t i = n > s->rows ? n - s->rows : 0; i < n; i++) {
@@ -232,22 +225,22 @@ static int add_hotpath(struct sum *s, struct pm_error *err)
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
-	pm_text_end(&name, s->j.out);
-	free(path);
-	return 0;
 }
 
-static int add_imbalance(struct sum *s, struct pm_error *err)
+static void add_imbalance(struct sum *s)
 {
 	const struct pm_threads *threads;
 	const struct pm_tree *tree;
 	struct pmfs_worst_list worst;
-	int r = pmfs_has_several_threads(s->m, 0, err);
-	if (r <= 0 || (r = pmfs_model_threads(s->m, &threads, err)) < 0 ||
-		s->columns->first_excl == PM_NONE || (r = pmfs_model_tree(s->m, &tree, err)) < 0 ||
-		(r = pmfs_worst_imbalances(s->m, s->totals->busy, false, &worst, err)) < 0)
-		return r;
-	struct pm_text name = {.p = NULL};
+	struct pm_text name = {.arena = s->w->a};
+	int several = pmfs_has_several_threads(s->m, 0, s->w->err);
+	pm_build_check(s->w->a, several);
+	if (!several || s->columns->first_excl == PM_NONE)
+		return;
+	pm_build_check(s->w->a, pmfs_model_threads(s->m, &threads, s->w->err));
+	pm_build_check(s->w->a, pmfs_model_tree(s->m, &tree, s->w->err));
+	pm_build_check(
+		s->w->a, pmfs_worst_imbalances(s->m, s->totals->busy, false, &worst, s->w->err));
 	open_part(s, "imbalance", "imbalance.csv");
 	for (uint32_t i = 0; i < worst.n && i < 1; i++) {
 		uint32_t context = worst.contexts[i];
@@ -262,17 +255,19 @@ static int add_imbalance(struct sum *s, struct pm_error *err)
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
-	pm_text_end(&name, s->j.out);
-	return 0;
 }
 
-static int add_efficiency(struct sum *s, struct pm_error *err)
+static void add_efficiency(struct sum *s)
 {
 	const struct pmfs_efficiency *e;
 	struct pm_cell cells[PMFS_EFFICIENCY_COLUMNS];
-	int r = pmfs_has_efficiency(s->m, 0, err);
-	if (r <= 0 || (r = pmfs_efficiency(s->m, &e, err)) < 0 || e->threads == 0)
-		return r;
+	int has = pmfs_has_efficiency(s->m, 0, s->w->err);
+	pm_build_check(s->w->a, has);
+	if (!has)
+		return;
+	pm_build_check(s->w->a, pmfs_efficiency(s->m, &e, s->w->err));
+	if (e->threads == 0)
+		return;
 	pmfs_efficiency_cells(e, NULL, false, cells);
 	open_part(s, "efficiency", "efficiency.csv");
 	pm_json_open(&s->j, '{');
@@ -281,61 +276,60 @@ static int add_efficiency(struct sum *s, struct pm_error *err)
 			add_number(s, pmfs_efficiency_columns[i], cells[i].f);
 	pm_json_close(&s->j, '}');
 	close_part(s);
-	return 0;
 }
 
-static int add_missing(struct sum *s, struct pm_error *err)
+static void add_missing(struct sum *s)
 {
 	const struct pmfs_missings *missing;
 	if (!pm_profile_has(pmfs_model_profile(s->m), missing))
-		return 0;
-	int r = pmfs_missings(s->m, &missing, err);
-	if (r < 0 || missing->n == 0)
-		return r;
+		return;
+	pm_build_check(s->w->a, pmfs_missings(s->m, &missing, s->w->err));
+	if (missing->n == 0)
+		return;
 	open_part(s, "without_names", "missing-symbols.csv");
 	pm_json_open(&s->j, '{');
 	add_share(s, missing->cost);
 	add_count(s, "modules", missing->n);
 	pm_json_close(&s->j, '}');
 	close_part(s);
-	return 0;
 }
 
-static int add_all(struct sum *s, struct pm_error *err)
+static void add_all(struct sum *s)
 {
 	/* The last ones need files that windows do not have. */
 	enum { OF_RUN = 3 };
-	static int (*const parts[])(struct sum * s, struct pm_error * err) = {add_categories,
-		add_functions, add_lines, add_hotpath, add_imbalance, add_efficiency, add_missing};
+	static void (*const parts[])(struct sum * s) = {add_categories, add_functions, add_lines,
+		add_hotpath, add_imbalance, add_efficiency, add_missing};
 	size_t n = sizeof(parts) / sizeof(*parts);
 	n -= pmfs_model_profile(s->m)->window ? OF_RUN : 0;
 	pm_json_open(&s->j, '{');
-	int r = add_run(s, err);
-	if (r == 0 && s->columns->n > 0) {
+	add_run(s);
+	if (s->columns->n > 0) {
 		add_totals(s);
-		for (size_t i = 0; r == 0 && i < n; i++)
-			r = parts[i](s, err);
+		for (size_t i = 0; i < n; i++)
+			parts[i](s);
 	}
 	pm_json_close(&s->j, '}');
-	return r;
+}
+
+static void write_summary(const struct pmfs_writing *w)
+{
+	struct sum s = {.w = w, .m = w->model};
+	struct pm_text text = {.arena = w->a};
+	pm_build_check(w->a, pmfs_model_columns(s.m, &s.columns, w->err));
+	pm_build_check(w->a, pmfs_totals(s.m, &s.totals, w->err));
+	for (s.rows = MOST_ROWS;; s.rows--) {
+		pm_text_clear(&text);
+		s.j = (struct pm_json){.out = &text};
+		add_all(&s);
+		if (text.len < MOST_BYTES || s.rows == 0)
+			break;
+	}
+	pm_text_bytes(w->out, pm_text_view(&text));
+	pm_text_char(w->out, '\n');
 }
 
 int pmfs_summary_json_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct sum s = {.m = pmfs_model_of(doc->text.self)};
-	struct pm_text text = {.p = NULL};
-	int r = pmfs_model_columns(s.m, &s.columns, err);
-	if (r == 0)
-		r = pmfs_totals(s.m, &s.totals, err);
-	for (s.rows = MOST_ROWS; r == 0; s.rows--) {
-		pm_text_clear(&text);
-		s.j = (struct pm_json){.out = &text};
-		r = add_all(&s, err);
-		if (text.failed || text.len < MOST_BYTES || s.rows == 0)
-			break;
-	}
-	pm_text_bytes(out, pm_text_view(&text));
-	pm_text_char(out, '\n');
-	pm_text_end(&text, out);
-	return r < 0 ? r : pm_text_status(out);
+	return pmfs_write(doc, write_summary, out, err);
 }
