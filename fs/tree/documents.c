@@ -21,45 +21,31 @@ enum { SOURCE_FOLDER = 1 };
 
 struct source_folder {
 	struct pmfs_paths paths; /* node 1 is source/ */
-	struct pm_arena names;   /* of paths */
 	const struct pm_source *sources;
 	size_t n;
 };
 
-static int add_source(struct source_folder *s, uint32_t i)
-{
-	const char *path = pm_arena_printf(&s->names, "source/%s", s->sources[i].path);
-	const char *twin =
-		pm_arena_printf(&s->names, "source/%s.annotated.txt", s->sources[i].path);
-	int r = path && twin ? pmfs_paths_add(&s->paths, path, PMFS_PAYLOAD_SOURCE, i) : -ENOMEM;
-	if (r == 0)
-		r = pmfs_paths_add(&s->paths, twin, PMFS_PAYLOAD_ANNOTATED, i);
-	return r == -EEXIST ? 0 : r;
-}
-
-static int sources_fill(void *owner, void *part, struct pm_error *err)
+static void sources_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	const struct pm_profile *p = ((struct pmfs_tree *)owner)->profile;
 	struct source_folder *s = part;
-	int r = pm_profile_sources(p, &s->sources, &s->n, err);
-	if (r == 0)
-		r = pmfs_paths_add(&s->paths, "source", PMFS_PAYLOAD_NONE, 0);
-	for (size_t i = 0; i < s->n && r == 0; i++)
-		r = add_source(s, (uint32_t)i);
-	return r < 0 ? r : pmfs_paths_freeze(&s->paths);
-}
-
-static void sources_done(void *part)
-{
-	struct source_folder *s = part;
-	pmfs_paths_done(&s->paths);
-	pm_arena_done(&s->names);
+	pm_build_check(a, pm_profile_sources(p, &s->sources, &s->n, err));
+	s->paths = pmfs_paths_in(a);
+	pmfs_paths_add(&s->paths, "source", PMFS_PAYLOAD_NONE, 0);
+	/* Of what has the name of another, the first is there. */
+	for (size_t i = 0; i < s->n; i++)
+		if (pmfs_paths_add(&s->paths, pm_arena_printf(a, "source/%s", s->sources[i].path),
+			    PMFS_PAYLOAD_SOURCE, (uint32_t)i))
+			pmfs_paths_add(&s->paths,
+				pm_arena_printf(a, "source/%s.annotated.txt", s->sources[i].path),
+				PMFS_PAYLOAD_ANNOTATED, (uint32_t)i);
+	pmfs_paths_freeze(&s->paths);
 }
 
 static int sources_get(struct pmfs_tree *t, const struct source_folder **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct source_folder), sources_fill, sources_done, .what = "source/"};
+		sizeof(struct source_folder), .what = "source/", .build = sources_build};
 	return pm_part_get(&t->sources, &type, t, ret, err);
 }
 

@@ -31,6 +31,7 @@ struct pmfs_tree {
 
 	/* The format's documents and collections by path. */
 	struct pm_lazy paths_built;
+	struct pm_arena lists;
 	struct pmfs_paths paths;
 	const struct pm_named_doc *docs;
 	const struct pm_collection *collections;

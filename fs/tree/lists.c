@@ -25,22 +25,19 @@ static void append_filters(struct pmfs_tree *t)
 	pmfs_unlisted_note(t, t->first_filter);
 }
 
-static int append(struct pmfs_tree *t, bool windows)
+static void append(struct pmfs_tree *t, bool windows)
 {
 	bool filters = t->shape->folders & PMFS_FOLDER_FILTERS;
-	int r = pmfs_unlisted_open(t);
-	if (r < 0)
-		return r;
+	pm_build_check(&t->lists, pmfs_unlisted_open(t));
 	if (filters && !t->filters)
 		t->filters = pmfs_filters_new(
 			t->profile, t->model, pmfs_unlisted_numbers(t), pmfs_name_legal);
 	if (filters && !t->filters)
-		return -ENOMEM;
+		pm_build_fail(&t->lists, -ENOMEM);
 	enum { MOST = PMFS_N_FILTERS + 1 };
-	t->own_docs = calloc(t->n_docs + MOST, sizeof(*t->own_docs));
-	t->own_collections = calloc(t->n_collections + MOST, sizeof(*t->own_collections));
-	if (!t->own_docs || !t->own_collections)
-		return -ENOMEM;
+	t->own_docs = pm_arena_array(&t->lists, t->n_docs + MOST, sizeof(*t->own_docs));
+	t->own_collections =
+		pm_arena_array(&t->lists, t->n_collections + MOST, sizeof(*t->own_collections));
 	if (t->n_docs)
 		memcpy(t->own_docs, t->docs, t->n_docs * sizeof(*t->docs));
 	if (t->n_collections)
@@ -56,7 +53,6 @@ static int append(struct pmfs_tree *t, bool windows)
 	t->docs = t->own_docs;
 	t->collections = t->own_collections;
 	t->has_windows = windows;
-	return 0;
 }
 
 /* Lists the windows of iterations. */
@@ -78,21 +74,17 @@ static int list_iterations(
 }
 
 /* If threads cannot be listed there are no windows; the other entries are not affected. */
-static int add_unlisted(struct pmfs_tree *t, struct pm_error *err)
+static void add_unlisted(struct pmfs_tree *t)
 {
 	int there = t->windows ? pmfs_windows_are_there(t->windows, NULL) : 0;
-	free(t->own_docs);
-	free(t->own_collections);
-	t->own_docs = NULL;
-	t->own_collections = NULL;
 	t->has_windows = false;
 	t->first_filter = t->first_filter_doc = PM_NONE;
 	if (there > 0 && pmfs_model_iterations(t->model) && !pmfs_model_listing(t->model).lean)
 		pmfs_windows_list(t->windows, list_iterations, t);
 	if (pm_is_passing(there))
-		return pm_error_plain(err, there);
-	int r = there > 0 || t->shape->folders & PMFS_FOLDER_FILTERS ? append(t, there > 0) : 0;
-	return r < 0 ? pm_error_plain(err, r) : 0;
+		pm_build_fail(&t->lists, there);
+	if (there > 0 || t->shape->folders & PMFS_FOLDER_FILTERS)
+		append(t, there > 0);
 }
 
 uint32_t pmfs_windows_number(const struct pmfs_tree *t)
@@ -129,36 +121,35 @@ int pmfs_document_entry(struct pmfs_tree *t, uint32_t document, struct pmfs_entr
 
 /* ---- all of them ---- */
 
-static int add_paths(struct pmfs_tree *t)
+struct listing {
+	struct pmfs_tree *tree;
+	struct pm_error *err;
+};
+
+static void lists_build(void *context)
 {
-	for (size_t i = 0; i < t->n_docs; i++) {
-		int r = pmfs_paths_add(
-			&t->paths, t->docs[i].path, PMFS_PAYLOAD_DOCUMENT, (uint32_t)i);
-		if (r < 0 && r != -EEXIST)
-			return r;
-	}
-	for (size_t i = 0; i < t->n_collections && i < PMFS_COLLECTION_MOST; i++) {
-		int r = pmfs_paths_add(
+	const struct listing *l = context;
+	struct pmfs_tree *t = l->tree;
+	struct pm_arena *a = &t->lists;
+	pm_build_check(a, pm_profile_documents(t->profile, &t->docs, &t->n_docs, l->err));
+	pm_build_check(
+		a, pm_profile_collections(t->profile, &t->collections, &t->n_collections, l->err));
+	add_unlisted(t);
+	t->paths = pmfs_paths_in(a);
+	for (size_t i = 0; i < t->n_docs; i++)
+		pmfs_paths_add(&t->paths, t->docs[i].path, PMFS_PAYLOAD_DOCUMENT, (uint32_t)i);
+	for (size_t i = 0; i < t->n_collections && i < PMFS_COLLECTION_MOST; i++)
+		pmfs_paths_add(
 			&t->paths, t->collections[i].path, PMFS_PAYLOAD_COLLECTION, (uint32_t)i);
-		if (r < 0 && r != -EEXIST)
-			return r;
-	}
-	return pmfs_paths_freeze(&t->paths);
+	pmfs_paths_freeze(&t->paths);
 }
 
 static int paths_build(void *context, struct pm_error *err)
 {
 	struct pmfs_tree *t = context;
-	const struct pm_profile *p = t->profile;
-	int r = pm_profile_documents(p, &t->docs, &t->n_docs, err);
-	if (r >= 0)
-		r = pm_profile_collections(p, &t->collections, &t->n_collections, err);
-	if (r >= 0)
-		r = add_unlisted(t, err);
+	int r = pm_build(&t->lists, lists_build, &(struct listing){t, err});
 	if (r < 0)
-		return r;
-	pmfs_paths_done(&t->paths);
-	r = add_paths(t);
+		pm_arena_done(&t->lists);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
 }
 

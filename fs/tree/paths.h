@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_TREE_PATHS_H
 #define PROFMOUNT_FS_TREE_PATHS_H
 
+#include "formats/common/map.h"
 #include "profmount/profile.h"
 
 /* The kind of a path; a node without a payload is a plain folder. */
@@ -29,20 +30,24 @@ struct pmfs_paths {
 	struct pmfs_path *nodes; /* nodes[0]: the root */
 	uint32_t n;
 	size_t room;
-	uint32_t *order;      /* children by node, in order of addition */
-	uint32_t *sorted;     /* the same, with each node's children sorted by name */
-	struct pm_map *found; /* while building: hash of parent and name → node */
+	uint32_t *order;        /* children by node, in order of addition */
+	uint32_t *sorted;       /* the same, with each node's children sorted by name */
+	struct pm_map found;    /* while building: hash of parent and name → node */
+	struct pm_arena *arena; /* of the build, which has all of it */
 };
+
+/* Without paths. */
+struct pmfs_paths pmfs_paths_in(struct pm_arena *a);
 
 /*
  * Adds `path` (a/b/c; it must outlive the tree) with its payload, or a plain folder without one.
- * -EEXIST if the path has a payload already, which is kept.
+ * False if the path has a payload already, which is kept.
  */
-int pmfs_paths_add(
+bool pmfs_paths_add(
 	struct pmfs_paths *paths, const char *path, enum pmfs_payload payload, uint32_t index);
 
 /* Call once after all paths have been added. */
-int pmfs_paths_freeze(struct pmfs_paths *paths);
+void pmfs_paths_freeze(struct pmfs_paths *paths);
 
 /* The child with this name, or PM_NONE. O(log n). */
 uint32_t pmfs_paths_find(const struct pmfs_paths *paths, uint32_t node, struct pm_bytes name);
@@ -52,7 +57,5 @@ static inline uint32_t pmfs_paths_child(const struct pmfs_paths *paths, uint32_t
 {
 	return paths->order[paths->nodes[node].first + k];
 }
-
-void pmfs_paths_done(struct pmfs_paths *paths);
 
 #endif

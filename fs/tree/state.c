@@ -141,7 +141,7 @@ void pmfs_tree_free(struct pmfs_tree *t)
 		return;
 	if (t->windows)
 		pmfs_model_set_tap(t->model, NULL);
-	pmfs_paths_done(&t->paths);
+	pm_arena_done(&t->lists);
 	pm_part_done(&t->sources);
 	pm_part_done(&t->threads);
 	free(t->context_reserved);
@@ -155,8 +155,6 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	presences_free(t->presences);
 	pmfs_windows_free(t->windows);
 	pmfs_filters_free(t->filters);
-	free(t->own_docs);
-	free(t->own_collections);
 	free(t);
 }
 

@@ -17,47 +17,33 @@ struct thread_paths {
 
 /* ---- directories by path: the levels key=value of the identities of threads ---- */
 
-static int add_thread(
-	struct pmfs_tree *t, struct thread_paths *threads, uint32_t i, struct pm_error *err)
+static void threads_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	const char *path;
-	int r = pmfs_thread_path(t->model, i, &path, err);
-	if (r < 0)
-		return r;
-	path = strchr(path, '/'); /* below threads/ */
-	r = pmfs_paths_add(&threads->paths, path ? path : "", PMFS_PAYLOAD_THREAD, i);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "threads cannot be named") : 0;
-}
-
-static int threads_fill(void *owner, void *part, struct pm_error *err)
-{
+	struct pmfs_model *m = ((struct pmfs_tree *)owner)->model;
 	struct thread_paths *ret = part;
 	const struct pm_threads *threads;
-	int r = pmfs_model_threads(((struct pmfs_tree *)owner)->model, &threads, err);
-	for (uint32_t i = 0; r == 0 && i < threads->n; i++)
-		r = add_thread(owner, ret, i, err);
-	if (r < 0)
-		return r;
-	ret->node = calloc(threads->n + 1, sizeof(*ret->node));
-	if (!ret->node || pmfs_paths_freeze(&ret->paths) < 0)
-		return -ENOMEM;
+	const char *path;
+	pm_build_check(a, pmfs_model_threads(m, &threads, err));
+	ret->paths = pmfs_paths_in(a);
+	for (uint32_t i = 0; i < threads->n; i++) {
+		pm_build_check(a, pmfs_thread_path(m, i, &path, err));
+		path = strchr(path, '/'); /* below threads/ */
+		if (!pmfs_paths_add(&ret->paths, path ? path : "", PMFS_PAYLOAD_THREAD, i))
+			pm_build_fail(a,
+				pm_error_set(err, -EEXIST, NULL, PM_NO_OFFSET,
+					"threads cannot be named"));
+	}
+	pmfs_paths_freeze(&ret->paths);
+	ret->node = pm_arena_array(a, threads->n, sizeof(*ret->node));
 	for (uint32_t i = 0; i < ret->paths.n; i++)
 		if (ret->paths.nodes[i].payload == PMFS_PAYLOAD_THREAD)
 			ret->node[ret->paths.nodes[i].index] = i;
-	return 0;
-}
-
-static void threads_done(void *part)
-{
-	struct thread_paths *threads = part;
-	pmfs_paths_done(&threads->paths);
-	free(threads->node);
 }
 
 static int threads_get(struct pmfs_tree *t, const struct thread_paths **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct thread_paths), threads_fill, threads_done, .what = "threads/"};
+		sizeof(struct thread_paths), .what = "threads/", .build = threads_build};
 	return pm_part_get(&t->threads, &type, t, ret, err);
 }
 

@@ -165,13 +165,14 @@ static uint32_t find(const struct pmfs_paths *p, uint32_t node, const char *name
 
 static void test_paths_become_a_tree_in_order_of_addition(void **state)
 {
-	struct pmfs_paths p = {.nodes = NULL};
-	assert_int_equal(pmfs_paths_add(&p, "raw/b.csv", PMFS_PAYLOAD_DOCUMENT, 0), 0);
-	assert_int_equal(pmfs_paths_add(&p, "raw/a.csv", PMFS_PAYLOAD_DOCUMENT, 1), 0);
-	assert_int_equal(pmfs_paths_add(&p, "raw/metrics/x.yaml", PMFS_PAYLOAD_DOCUMENT, 2), 0);
-	assert_int_equal(pmfs_paths_add(&p, "raw/b.csv", PMFS_PAYLOAD_DOCUMENT, 3), -EEXIST);
-	assert_int_equal(pmfs_paths_add(&p, "top.csv", PMFS_PAYLOAD_DOCUMENT, 4), 0);
-	assert_int_equal(pmfs_paths_freeze(&p), 0);
+	struct pm_arena arena = {.block = NULL};
+	struct pmfs_paths p = pmfs_paths_in(&arena);
+	assert_true(pmfs_paths_add(&p, "raw/b.csv", PMFS_PAYLOAD_DOCUMENT, 0));
+	assert_true(pmfs_paths_add(&p, "raw/a.csv", PMFS_PAYLOAD_DOCUMENT, 1));
+	assert_true(pmfs_paths_add(&p, "raw/metrics/x.yaml", PMFS_PAYLOAD_DOCUMENT, 2));
+	assert_false(pmfs_paths_add(&p, "raw/b.csv", PMFS_PAYLOAD_DOCUMENT, 3));
+	assert_true(pmfs_paths_add(&p, "top.csv", PMFS_PAYLOAD_DOCUMENT, 4));
+	pmfs_paths_freeze(&p);
 	uint32_t raw = find(&p, 0, "raw");
 	assert_int_not_equal(raw, PM_NONE);
 	assert_int_equal(p.nodes[raw].n, 3);
@@ -181,16 +182,17 @@ static void test_paths_become_a_tree_in_order_of_addition(void **state)
 	assert_int_equal(p.nodes[find(&p, 0, "top.csv")].index, 4);
 	assert_int_equal(find(&p, raw, "c.csv"), PM_NONE);
 	assert_int_equal(find(&p, raw, ""), PM_NONE);
-	pmfs_paths_done(&p);
+	pm_arena_done(&arena);
 }
 
 static void test_a_tree_without_paths_has_a_root(void **state)
 {
-	struct pmfs_paths p = {.nodes = NULL};
-	assert_int_equal(pmfs_paths_freeze(&p), 0);
+	struct pm_arena arena = {.block = NULL};
+	struct pmfs_paths p = pmfs_paths_in(&arena);
+	pmfs_paths_freeze(&p);
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.nodes[0].n, 0);
-	pmfs_paths_done(&p);
+	pm_arena_done(&arena);
 }
 
 int main(void)
