@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/list.h"
 #include "fs/runs/runs.h"
 #include "profmount/limits.h"
 
@@ -83,126 +83,105 @@ struct row {
 };
 
 struct all {
+	struct pm_arena *a;
 	struct row *rows;
-	struct pm_damage *named; /* the same with the run before the file name, for --check */
 	uint32_t n, broken;
 	size_t room;
-	struct pm_damages damages; /* named */
-	struct pm_arena arena;
+	struct pm_damages damages; /* the same with the run before the file name, for --check */
 };
 
-static int add_row(struct all *all, uint32_t run, const struct pm_damage *damage)
+static void add_row(struct all *all, uint32_t run, const struct pm_damage *damage)
 {
 	if (all->n >= PM_LIMIT_DAMAGE)
-		return 0;
-	struct row *grown = all->rows;
-	if (all->n == all->room) {
-		all->room = all->room ? 2 * all->room : 64;
-		grown = realloc(all->rows, all->room * sizeof(*grown));
-	}
-	if (!grown)
-		return -ENOMEM;
-	all->rows = grown;
+		return;
+	pm_list_grow(all->a, &all->rows, all->n, &all->room, sizeof(*all->rows));
 	struct row *row = &all->rows[all->n++];
 	*row = (struct row){run, *damage};
-	row->damage.file = pm_arena_printf(&all->arena, "%s", damage->file ? damage->file : "");
-	row->damage.what = pm_arena_printf(&all->arena, "%s",
+	row->damage.file = pm_arena_printf(all->a, "%s", damage->file ? damage->file : "");
+	row->damage.what = pm_arena_printf(all->a, "%s",
 		all->n < PM_LIMIT_DAMAGE ? damage->what : "there is more damage, not listed here");
-	return row->damage.file && row->damage.what ? 0 : -ENOMEM;
-}
-
-static int add_error(struct all *all, uint32_t run, const struct pm_error *error)
-{
-	const struct pm_damage damage = {.offset = error->offset,
-		.bytes = PM_NO_OFFSET,
-		.file = error->file,
-		.what = error->text};
-	all->broken++;
-	return add_row(all, run, &damage);
 }
 
 /* What is still open is shown, but nobody else will find it any more. */
-static int add_if_gone(const struct pmfs_ensemble *e, struct all *all, uint32_t run)
+static void add_if_gone(const struct pmfs_ensemble *e, struct all *all, uint32_t run)
 {
 	const struct pmfs_run *given = &e->runs.runs[run];
 	struct pm_error gone = {.offset = PM_NO_OFFSET};
 	if (faccessat(AT_FDCWD, given->open ? given->open : given->path, F_OK, 0) == 0 ||
 		(errno != ENOENT && errno != ENOTDIR))
-		return 0;
+		return;
 	snprintf(gone.text, sizeof(gone.text),
 		"the source is not there any more (%s); shown is what was open", strerror(errno));
 	const struct pm_damage damage = {
 		.offset = PM_NO_OFFSET, .bytes = PM_NO_OFFSET, .file = "", .what = gone.text};
-	return add_row(all, run, &damage);
+	add_row(all, run, &damage);
 }
 
-static int add_run(
-	const struct pmfs_ensemble *e, struct all *all, uint32_t run, struct pm_error *err)
-{
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	const struct pm_damages *damages;
+/* An attempt, while the run is lent. */
+struct adding {
+	const struct pmfs_ensemble *e;
+	struct all *all;
+	uint32_t run;
 	struct pmfs_model *m;
-	int r = pmfs_shelf_acquire(e->shelf, run, &m, &why);
-	if (r == 0) {
-		const struct pm_profile *p = pmfs_model_profile(m);
-		r = pm_profile_damage(p, &damages, &why);
-		if (r >= 0)
-			r = add_if_gone(e, all, run);
-		for (size_t i = 0; r >= 0 && i < damages->n; i++)
-			r = add_row(all, run, &damages->rows[i]);
-		pmfs_shelf_release(e->shelf, run);
-	}
-	if (pm_is_lasting(r))
-		r = add_error(all, run, &why);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
+	struct pm_error why;
+};
 
-static int name_rows(const struct pmfs_ensemble *e, struct all *all)
+static void add_run(void *context)
 {
-	all->named = pm_arena_array(&all->arena, all->n + (size_t)1, sizeof(*all->named));
-	for (uint32_t i = 0; all->named && i < all->n; i++) {
-		const struct row *row = &all->rows[i];
-		const struct pmfs_run *run = &e->runs.runs[row->run];
-		const char *name = e->runs.repeated
-			? pm_arena_printf(&all->arena, "%s/%u", run->name, run->repetition)
-			: run->name;
-		all->named[i] = row->damage;
-		all->named[i].file = name ? pm_arena_printf(&all->arena, "%s%s%s", name,
-						    *row->damage.file ? ": " : "", row->damage.file)
-					  : NULL;
-		if (!all->named[i].file)
-			return -ENOMEM;
-	}
-	all->damages = (struct pm_damages){.n = all->n, .rows = all->named};
-	return all->named ? 0 : -ENOMEM;
+	struct adding *adding = context;
+	const struct pm_damages *damages;
+	pm_build_check(adding->all->a,
+		pm_profile_damage(pmfs_model_profile(adding->m), &damages, &adding->why));
+	add_if_gone(adding->e, adding->all, adding->run);
+	for (size_t i = 0; i < damages->n; i++)
+		add_row(adding->all, adding->run, &damages->rows[i]);
 }
 
-static int all_fill(void *owner, void *part, struct pm_error *err)
+static void all_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct pmfs_ensemble *e = owner;
 	struct all *all = part;
-	int r = 0;
-	for (uint32_t i = 0; i < e->runs.n && r == 0; i++)
-		r = pm_work_cancelled() ? PM_CANCELLED : add_run(e, all, i, err);
-	if (r == 0)
-		r = name_rows(e, all);
+	(void)err;
+	all->a = a;
+	for (uint32_t i = 0; i < e->runs.n; i++) {
+		struct adding adding = {e, all, i, NULL, {.offset = PM_NO_OFFSET}};
+		const struct pm_error *why = &adding.why;
+		pm_build_proceed(a);
+		int r = pmfs_shelf_acquire(e->shelf, i, &adding.m, &adding.why);
+		if (r == 0) {
+			r = pm_build(a, add_run, &adding);
+			pmfs_shelf_release(e->shelf, i);
+		}
+		if (pm_is_passing(r))
+			pm_build_fail(a, r);
+		if (r == 0)
+			continue;
+		const struct pm_damage damage = {.offset = why->offset,
+			.bytes = PM_NO_OFFSET,
+			.file = why->file,
+			.what = why->text};
+		all->broken++;
+		add_row(all, i, &damage);
+	}
+	struct pm_damage *named = pm_arena_array(a, all->n, sizeof(*named));
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct row *row = &all->rows[i];
+		const struct pmfs_run *run = &e->runs.runs[row->run];
+		const char *name = e->runs.repeated
+			? pm_arena_printf(a, "%s/%u", run->name, run->repetition)
+			: run->name;
+		named[i] = row->damage;
+		named[i].file = pm_arena_printf(
+			a, "%s%s%s", name, *row->damage.file ? ": " : "", row->damage.file);
+	}
+	all->damages = (struct pm_damages){.n = all->n, .rows = named};
 	e->shown.damage.it = &all->damages;
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static void all_done(void *part)
-{
-	struct all *all = part;
-	free(all->rows);
-	pm_arena_done(&all->arena);
 }
 
 static int get_all(const struct pmfs_ensemble *e, const struct all **ret, struct pm_error *err)
 {
-	static const struct pm_part_type type = {.size = sizeof(struct all),
-		.fill = all_fill,
-		.done = all_done,
-		.what = "the damage of all runs"};
+	static const struct pm_part_type type = {
+		.size = sizeof(struct all), .what = "the damage of all runs", .build = all_build};
 	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
 	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_DAMAGE], &type, owner, ret, err);
 }

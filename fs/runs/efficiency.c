@@ -1,10 +1,7 @@
 /* efficiency.csv of an ensemble: a row for each name; with repetitions, of the means. */
-#include <math.h>
-#include <stdlib.h>
-
+#include "fs/views/sums/efficiency.h"
 #include "formats/common/crew.h"
 #include "fs/runs/runs.h"
-#include "fs/views/sums/efficiency.h"
 
 struct efficiencies {
 	struct pmfs_efficiency *of; /* by run; without threads: it does not apply */
@@ -45,22 +42,13 @@ static int read_run(void *context, size_t i)
 	return pm_is_lasting(r) ? 0 : r;
 }
 
-static int efficiencies_fill(void *owner, void *part, struct pm_error *err)
+static void efficiencies_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct efficiencies *all = part;
 	all->e = owner;
-	int r = pmfs_facts(all->e, &all->facts, err);
-	if (r < 0)
-		return r;
-	all->of = calloc(all->e->runs.n, sizeof(*all->of));
-	r = all->of ? pm_crew_each(all->e->runs.n, read_run, all) : -ENOMEM;
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static void efficiencies_done(void *part)
-{
-	struct efficiencies *all = part;
-	free(all->of);
+	pm_build_check(a, pmfs_facts(all->e, &all->facts, err));
+	all->of = pm_arena_array(a, all->e->runs.n, sizeof(*all->of));
+	pm_build_check(a, pm_crew_each(all->e->runs.n, read_run, all));
 }
 
 static struct pmfs_efficiency mean_of(const struct efficiencies *all, uint32_t group)
@@ -94,9 +82,8 @@ static struct pmfs_efficiency mean_of(const struct efficiencies *all, uint32_t g
 static int efficiency_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct efficiencies),
-		.fill = efficiencies_fill,
-		.done = efficiencies_done,
-		.what = "the efficiency of the runs"};
+		.what = "the efficiency of the runs",
+		.build = efficiencies_build};
 	struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
 	const struct efficiencies *all;
 	if (rows->at >= e->runs.n_groups)

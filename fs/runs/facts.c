@@ -5,7 +5,6 @@
 #include "fs/runs/runs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "formats/common/crew.h"
@@ -27,15 +26,11 @@ const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *bef
 		n_after++;
 	const char **names =
 		pm_arena_array(arena, n_before + (size_t)middle->n + n_after, sizeof(*names));
-	if (!names)
-		return NULL;
 	for (uint32_t i = 0; i < n_before; i++)
 		names[n++] = before[i];
 	for (uint32_t i = 0; i < middle->n; i++, n++) {
 		struct pm_bytes name = middle->items[i];
 		names[n] = pm_arena_printf(arena, "%.*s", (int)name.len, (const char *)name.p);
-		if (!names[n])
-			return NULL;
 	}
 	for (uint32_t i = 0; i < n_after; i++)
 		names[n++] = after[i];
@@ -43,8 +38,8 @@ const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *bef
 	return names;
 }
 
-/* Fills in the headers once all names are known; 0 or -ENOMEM. */
-static int headers_make(struct pmfs_facts *facts)
+/* Fills in the headers once all names are known. */
+static void headers_make(struct pm_arena *arena, struct pmfs_facts *facts)
 {
 	static const char *const run[] = {"run", "repetition", NULL};
 	static const char *const facts_of[] = {"contexts", "threads", "duration_ns", "format",
@@ -52,11 +47,9 @@ static int headers_make(struct pmfs_facts *facts)
 	static const char *const function[] = {
 		"run", "repetition", "function_id", "contexts", NULL};
 	static const char *const place[] = {"line", "category", "module", "file", "name", NULL};
-	struct pm_arena *arena = &facts->arena;
 	facts->header = pmfs_header_of(arena, run, &facts->quantities, facts_of, &facts->n_header);
 	facts->functions_header =
 		pmfs_header_of(arena, function, &facts->columns, place, &facts->n_functions_header);
-	return facts->header && facts->functions_header ? 0 : -ENOMEM;
 }
 
 /* Facts of one run, before names are numbered across runs; each list is allocated separately. */
@@ -77,51 +70,55 @@ struct reading {
 	struct found *found; /* by run */
 };
 
-static int copy_of(
-	struct pm_arena *arena, struct pm_bytes b, const char **ret, struct pm_error *err)
+/* Of one run. */
+struct reading_one {
+	struct found *f;
+	struct pmfs_model *m;
+	struct pmfs_run_facts *ret;
+	struct pm_error *err;
+};
+
+static const char *copy_of(struct pm_arena *arena, struct pm_bytes b)
 {
-	struct pm_text line = {.p = NULL};
+	struct pm_text line = {.arena = arena};
 	pm_text_line(&line, b);
 	pm_text_char(&line, 0);
-	*ret = line.failed ? NULL : pm_arena_printf(arena, "%s", line.p);
-	pm_text_done(&line);
-	return *ret ? 0 : pmfs_ensemble_no_memory(err);
+	return line.p;
 }
 
 /* The value of the first of these facts that the run has, or NULL. */
-static int find_fact(struct found *f, const struct pm_profile *p, const char *const *keys,
-	const char **ret, struct pm_error *err)
+static const char *find_fact(const struct reading_one *one, const char *const *keys)
 {
 	const struct pm_fact *facts = NULL;
 	size_t n = 0;
-	int r = pm_profile_facts(p, &facts, &n, err);
-	for (; r >= 0 && *keys && !*ret; keys++)
-		for (size_t i = 0; r >= 0 && i < n && !*ret; i++)
+	pm_build_check(
+		&one->f->arena, pm_profile_facts(pmfs_model_profile(one->m), &facts, &n, one->err));
+	for (; *keys; keys++)
+		for (size_t i = 0; i < n; i++)
 			if (strcmp(facts[i].key, *keys) == 0 &&
 				facts[i].value.kind == PM_CELL_TEXT && facts[i].value.text.len > 0)
-				r = copy_of(&f->arena, facts[i].value.text, ret, err);
-	return r < 0 ? r : 0;
+				return copy_of(&one->f->arena, facts[i].value.text);
+	return NULL;
 }
 
-static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_run_facts *ret,
-	struct pm_error *err)
+static void read_words(const struct reading_one *one)
 {
 	static const char *const hosts[] = {"host", "hostname", "host_id", NULL};
 	static const char *const commands[] = {
 		"command", "command_line", "program_path", "program", "application", NULL};
+	const struct pm_profile *p = pmfs_model_profile(one->m);
 	struct pm_bytes title;
 	uint32_t thread;
-	int r = find_fact(f, p, hosts, &ret->host, err);
-	if (r == 0)
-		r = find_fact(f, p, commands, &ret->command, err);
-	if (r < 0 || ret->command ||
-		(r = pm_profile_title(pmfs_filter_bottom(p, &thread), &title, err)) < 0)
-		return r;
+	one->ret->host = find_fact(one, hosts);
+	one->ret->command = find_fact(one, commands);
+	if (one->ret->command)
+		return;
+	pm_build_check(
+		&one->f->arena, pm_profile_title(pmfs_filter_bottom(p, &thread), &title, one->err));
 	/* For files without a title, their name. */
 	if (title.len > 0 &&
-		(f->is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
-		return copy_of(&f->arena, title, &ret->command, err);
-	return 0;
+		(one->f->is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
+		one->ret->command = copy_of(&one->f->arena, title);
 }
 
 /* A cost that is not stored anywhere does not exist; otherwise it may be 0. */
@@ -131,213 +128,167 @@ static bool is_stored(const struct pmfs_column *c, double whole)
 	return whole != 0 || metric->has_values;
 }
 
-static int keep_lead(struct found *f, const struct pmfs_column *column)
-{
-	f->lead = f->n_totals;
-	f->lead_scale = column->export_scale;
-	f->lead_export = pm_arena_printf(&f->arena, "%s", column->export);
-	return f->lead_export ? 0 : -ENOMEM;
-}
-
-static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
+static void read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
 {
 	/*
 	 * Additional columns of functions.csv after the costs, if calls are recorded individually.
 	 */
 	static const char *const times[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns"};
+	struct pm_arena *a = &f->arena;
 	const struct pmfs_totals *totals;
-	int timed = 0, r = pmfs_totals(m, &totals, err);
-	if (r == 0)
-		timed = r = pmfs_functions_are_timed(m, err);
-	if (r < 0)
-		return r;
+	pm_build_check(a, pmfs_totals(m, &totals, err));
+	int timed = pmfs_functions_are_timed(m, err);
+	pm_build_check(a, timed);
 	const struct pmfs_columns *c = totals->columns;
-	f->quantities = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->quantities));
-	f->columns =
-		pm_arena_array(&f->arena, c->n + c->n_derived + (size_t)5, sizeof(*f->columns));
-	f->totals = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->totals));
-	if (!f->quantities || !f->columns || !f->totals)
-		return pmfs_ensemble_no_memory(err);
+	f->quantities = pm_arena_array(a, c->n, sizeof(*f->quantities));
+	f->columns = pm_arena_array(a, c->n + c->n_derived + (size_t)4, sizeof(*f->columns));
+	f->totals = pm_arena_array(a, c->n, sizeof(*f->totals));
 	f->lead = PM_NONE;
 	for (uint32_t i = 0; i < c->n_shown; i++) {
 		const struct pmfs_column *column = &c->columns[i];
-		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", column->name);
-		if (!f->columns[f->n_columns++])
-			return pmfs_ensemble_no_memory(err);
+		f->columns[f->n_columns++] = pm_arena_printf(a, "%s", column->name);
 		bool leads = c->lead && strcmp(column->base, c->lead) == 0;
 		if (!pmfs_column_is_first(column) || (column->role == PM_ROLE_COUNT && !leads))
 			continue;
-		if (leads && keep_lead(f, column) < 0)
-			return pmfs_ensemble_no_memory(err);
+		if (leads) {
+			f->lead = f->n_totals;
+			f->lead_scale = column->export_scale;
+			f->lead_export = pm_arena_printf(a, "%s", column->export);
+		}
 		f->totals[f->n_totals] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
-		f->quantities[f->n_totals] = pm_arena_printf(&f->arena, "%s", column->base);
-		if (!f->quantities[f->n_totals++])
-			return pmfs_ensemble_no_memory(err);
+		f->quantities[f->n_totals++] = pm_arena_printf(a, "%s", column->base);
 	}
-	for (uint32_t i = 0; i < c->n_derived; i++) {
-		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", c->derived[i].name);
-		if (!f->columns[f->n_columns++])
-			return pmfs_ensemble_no_memory(err);
-	}
+	for (uint32_t i = 0; i < c->n_derived; i++)
+		f->columns[f->n_columns++] = pm_arena_printf(a, "%s", c->derived[i].name);
 	for (size_t i = 0; timed && i < sizeof(times) / sizeof(*times); i++)
 		f->columns[f->n_columns++] = times[i];
-	return 0;
 }
 
-static int read_model(
-	struct found *f, struct pmfs_model *m, struct pmfs_run_facts *ret, struct pm_error *err)
+static void read_model(void *context)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_threads *threads;
+	const struct reading_one *one = context;
+	struct pm_arena *a = &one->f->arena;
+	struct pmfs_run_facts *ret = one->ret;
+	const struct pm_profile *p = pmfs_model_profile(one->m);
 	const struct pmfs_empty_threads *empty;
 	const struct pm_tree *tree;
 	uint64_t origin;
-	int r;
 	ret->threads = PM_NONE;
-	ret->duration_ns = PM_NO_TIME;
 	ret->time_ns = p->measured_ns;
-	if ((r = pmfs_model_tree(m, &tree, err)) < 0 || (r = read_costs(f, m, err)) < 0 ||
-		(r = pmfs_model_threads(m, &threads, err)) < 0 ||
-		(r = read_words(f, p, ret, err)) < 0)
-		return r;
-	if ((r = pmfs_filter_matches(p, err)) < 0)
-		return r;
-	ret->is_unmatched = r == 0;
+	pm_build_check(a, pmfs_model_tree(one->m, &tree, one->err));
+	read_costs(one->f, one->m, one->err);
+	read_words(one);
+	int matches = pmfs_filter_matches(p, one->err);
+	pm_build_check(a, matches);
+	ret->is_unmatched = !matches;
 	ret->contexts = tree->n_contexts;
 	if (pm_profile_has(p, threads)) {
-		if ((r = pmfs_empty_threads(m, &empty, err)) < 0)
-			return r;
+		pm_build_check(a, pmfs_empty_threads(one->m, &empty, one->err));
 		ret->threads = empty->n_threads;
 		ret->busy = empty->n_threads - empty->n_empty;
 	}
-	if ((r = pmfs_efficiency_applies(m, err)) < 0)
-		return r;
-	ret->is_sampled = r > 0;
-	ret->format = f->format = p->format;
-	f->read = true;
-	return pm_profile_span(p, &origin, &ret->duration_ns, err);
+	int applies = pmfs_efficiency_applies(one->m, one->err);
+	pm_build_check(a, applies);
+	ret->is_sampled = applies > 0;
+	ret->format = one->f->format = p->format;
+	pm_build_check(a, pm_profile_span(p, &origin, &ret->duration_ns, one->err));
+	one->f->read = true;
 }
 
-static int tell_broken(struct found *f, const struct pm_error *err, struct pmfs_run_facts *ret)
+static void tell_broken(void *context)
 {
+	const struct reading_one *one = context;
 	char line[900];
-	const char *error =
-		pm_arena_printf(&f->arena, "%s", pm_error_line(err, line, sizeof(line)));
-	*ret = (struct pmfs_run_facts){.broken = true, .error = error};
-	return error ? 0 : -ENOMEM;
+	*one->ret = (struct pmfs_run_facts){.broken = true,
+		.error = pm_arena_printf(
+			&one->f->arena, "%s", pm_error_line(one->err, line, sizeof(line)))};
 }
 
 /* A run that cannot be read, for any reason, has no facts. */
 static int read_run(void *context, size_t i)
 {
 	struct reading *reading = context;
-	struct pmfs_run_facts *ret = &reading->facts->of[i];
 	struct pmfs_shelf *shelf = reading->e->shelf;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_model *m;
-	int r = pmfs_shelf_acquire(shelf, (uint32_t)i, &m, &err);
-	reading->found[i].is_folder = reading->e->runs.runs[i].is_folder;
+	struct reading_one one = {
+		.f = &reading->found[i], .ret = &reading->facts->of[i], .err = &err};
+	int r = pmfs_shelf_acquire(shelf, (uint32_t)i, &one.m, &err);
+	one.f->is_folder = reading->e->runs.runs[i].is_folder;
 	if (r == 0) {
-		r = read_model(&reading->found[i], m, ret, &err);
+		r = pm_build(&one.f->arena, read_model, &one);
 		pmfs_shelf_release(shelf, (uint32_t)i);
 	}
-	if (!pm_is_lasting(r))
-		return r;
-	reading->found[i].read = false;
-	return tell_broken(&reading->found[i], &err, ret);
+	return pm_is_lasting(r) ? pm_build(&one.f->arena, tell_broken, &one) : r;
 }
 
 /* ---- the names of all ---- */
 
-static int number_run(struct pmfs_facts *facts, const struct found *f, struct pmfs_run_facts *run)
+static void number_run(struct pm_arena *a, struct pmfs_facts *facts, const struct found *f,
+	struct pmfs_run_facts *run)
 {
-	struct pm_arena *arena = &facts->arena;
-	struct pmfs_whole *totals = pm_arena_array(arena, f->n_totals + (size_t)1, sizeof(*totals));
-	uint32_t *columns = pm_arena_array(arena, f->n_columns + (size_t)1, sizeof(*columns));
-	if (!totals || !columns)
-		return -ENOMEM;
+	struct pmfs_whole *totals = pm_arena_array(a, f->n_totals, sizeof(*totals));
+	uint32_t *columns = pm_arena_array(a, f->n_columns, sizeof(*columns));
 	run->lead = PM_NONE;
 	for (uint32_t k = 0; k < f->n_totals; k++) {
 		totals[k].value = f->totals[k];
 		totals[k].quantity =
 			pm_strtab_add(&facts->quantities, pm_bytes_of(f->quantities[k]));
-		if (totals[k].quantity == UINT32_MAX)
-			return -ENOMEM;
 		if (k == f->lead)
 			run->lead = totals[k].quantity;
 	}
-	for (uint32_t k = 0; k < f->n_columns; k++) {
+	for (uint32_t k = 0; k < f->n_columns; k++)
 		columns[k] = pm_strtab_add(&facts->columns, pm_bytes_of(f->columns[k]));
-		if (columns[k] == UINT32_MAX)
-			return -ENOMEM;
-	}
 	run->totals = totals;
 	run->columns = columns;
 	run->n_totals = f->n_totals;
 	run->n_columns = f->n_columns;
 	run->lead_scale = f->lead_scale;
-	if (f->lead_export) {
-		run->lead_export = pm_arena_printf(arena, "%s", f->lead_export);
-		if (!run->lead_export)
-			return -ENOMEM;
-	}
+	if (f->lead_export)
+		run->lead_export = pm_arena_printf(a, "%s", f->lead_export);
 	if (run->host)
-		run->host = pm_arena_printf(arena, "%s", run->host);
+		run->host = pm_arena_printf(a, "%s", run->host);
 	if (run->command)
-		run->command = pm_arena_printf(arena, "%s", run->command);
-	return 0;
+		run->command = pm_arena_printf(a, "%s", run->command);
 }
 
-static int keep_error(struct pmfs_facts *facts, struct pmfs_run_facts *run)
+static void end_found(void *context)
 {
-	run->error = pm_arena_printf(&facts->arena, "%s", run->error);
-	return run->error ? 0 : -ENOMEM;
+	struct reading *reading = context;
+	for (uint32_t i = 0; reading->found && i < reading->e->runs.n; i++)
+		pm_arena_done(&reading->found[i].arena);
 }
 
-static int read_all(struct reading *reading, struct pm_error *err)
+static void facts_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
+	struct pmfs_facts *facts = part;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct reading *reading = pm_arena_alloc(scratch, sizeof(*reading));
+	(void)err;
+	reading->e = owner;
+	reading->facts = facts;
 	uint32_t n = reading->e->runs.n;
-	struct pmfs_facts *facts = reading->facts;
-	int r = pm_crew_each(n, read_run, reading);
-	for (uint32_t i = 0; i < n && r == 0; i++)
+	facts->quantities = pm_strtab_in(a);
+	facts->columns = pm_strtab_in(a);
+	facts->of = pm_arena_array(a, n, sizeof(*facts->of));
+	reading->found = pm_arena_array(scratch, n, sizeof(*reading->found));
+	pm_arena_owns(scratch, end_found, reading);
+	for (uint32_t i = 0; i < n; i++)
+		facts->of[i].duration_ns = PM_NO_TIME;
+	pm_build_check(a, pm_crew_each(n, read_run, reading));
+	for (uint32_t i = 0; i < n; i++)
 		if (reading->found[i].read)
-			r = number_run(facts, &reading->found[i], &facts->of[i]);
+			number_run(a, facts, &reading->found[i], &facts->of[i]);
 		else
-			r = keep_error(facts, &facts->of[i]);
-	if (r == 0)
-		r = headers_make(facts);
-	return r < 0 ? pmfs_ensemble_no_memory(err) : 0;
-}
-
-static int facts_fill(void *owner, void *part, struct pm_error *err)
-{
-	struct pmfs_facts *facts = part;
-	struct reading reading = {.e = owner, .facts = facts};
-	uint32_t n = reading.e->runs.n;
-	facts->quantities.arena = facts->columns.arena = &facts->arena;
-	facts->of = pm_arena_array(&facts->arena, n, sizeof(*facts->of));
-	reading.found = calloc(n, sizeof(*reading.found));
-	int r = facts->of && reading.found ? read_all(&reading, err) : pmfs_ensemble_no_memory(err);
-	for (uint32_t i = 0; reading.found && i < n; i++)
-		pm_arena_done(&reading.found[i].arena);
-	free(reading.found);
-	return r;
-}
-
-static void facts_done(void *part)
-{
-	struct pmfs_facts *facts = part;
-	pm_strtab_done(&facts->quantities);
-	pm_strtab_done(&facts->columns);
-	pm_arena_done(&facts->arena);
+			facts->of[i].error = pm_arena_printf(a, "%s", facts->of[i].error);
+	headers_make(a, facts);
+	pm_arena_done(scratch);
 }
 
 int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct pmfs_facts),
-		.fill = facts_fill,
-		.done = facts_done,
-		.what = "what is known of the runs"};
+		.what = "what is known of the runs",
+		.build = facts_build};
 	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
 	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_FACTS], &type, owner, ret, err);
 }

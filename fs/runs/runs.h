@@ -103,9 +103,8 @@ struct pmfs_run_facts {
 };
 
 struct pmfs_facts {
-	struct pmfs_run_facts *of;            /* by run */
-	struct pm_strtab quantities, columns; /* names, in the order of the runs */
-	struct pm_arena arena;
+	struct pmfs_run_facts *of;                           /* by run */
+	struct pm_strtab quantities, columns;                /* names, in the order of the runs */
 	const char *const *header, *const *functions_header; /* of runs.csv, of functions.csv */
 	uint32_t n_header, n_functions_header;
 };

@@ -29,6 +29,7 @@ struct row {
 };
 
 struct scaling {
+	struct pm_arena *a; /* while it is built */
 	const char *const *header, *const *contexts_header;
 	uint32_t n_header, n_contexts_header;
 	struct row *rows;
@@ -38,7 +39,6 @@ struct scaling {
 	struct pmfs_group_facts *facts; /* by group */
 	bool has_incl;
 	struct pm_strtab texts;
-	struct pm_arena arena;
 };
 
 int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err)
@@ -68,51 +68,60 @@ static double loss_of(const double cost[2], double factor)
 	return (isfinite(cost[1]) ? cost[1] : 0) - (isfinite(cost[0]) ? cost[0] : 0) * factor;
 }
 
-static int add_rows(struct scaling *s, uint32_t group, const struct pmfs_compared *c, double factor)
+/* A comparison that is read, in an attempt of its own. */
+struct adding {
+	struct scaling *s;
+	const struct pm_profile *p;
+	uint32_t group;
+	double factor;
+};
+
+static void add_rows(void *context)
 {
+	const struct adding *adding = context;
+	struct scaling *s = adding->s;
+	struct pmfs_compared c;
 	uint32_t first = s->n;
-	for (uint32_t i = 0; i < c->n; i++) {
-		struct pmfs_compared_row of = pmfs_compared_row(c, c->order[i]);
-		struct row row = {.group = group,
+	pm_build_check(s->a, pmfs_compare_functions(adding->p, s->quantity, &c, NULL));
+	for (uint32_t i = 0; i < c.n; i++) {
+		struct pmfs_compared_row of = pmfs_compared_row(&c, c.order[i]);
+		struct row row = {.group = adding->group,
 			.place = i,
 			.own = {of.own[0], of.own[1]},
 			.incl = {of.incl[0], of.incl[1]},
-			.loss = loss_of(of.own, factor),
-			.loss_incl = loss_of(of.incl, factor)};
+			.loss = loss_of(of.own, adding->factor),
+			.loss_incl = loss_of(of.incl, adding->factor)};
 		if (isnan(of.own[0]) && isnan(of.own[1]) && isnan(of.incl[0]) && isnan(of.incl[1]))
 			continue;
 		s->has_incl |= !isnan(of.incl[0]) || !isnan(of.incl[1]);
+		pm_build_proceed(s->a);
+		pm_list_grow(s->a, &s->rows, s->n, &s->room, sizeof(*s->rows));
 		row.name = pm_strtab_add_lasting(&s->texts, of.name);
-		if (pm_work_cancelled() || row.name == PM_NONE ||
-			pm_list_room(&s->rows, s->n, &s->room, sizeof(*s->rows)) < 0)
-			return -ENOMEM;
 		s->rows[s->n++] = row;
 	}
 	pm_strtab_forget(&s->texts);
-	return s->n > first ? pm_sort(s->rows + first, s->n - first, sizeof(*s->rows), by_loss) : 0;
+	if (s->n > first)
+		pm_build_check(
+			s->a, pm_sort(s->rows + first, s->n - first, sizeof(*s->rows), by_loss));
 }
 
 /* The comparison with others[other]; one that cannot be read is left out. */
-static int add_other(struct scaling *s, const struct pmfs_ensemble *e, uint32_t other)
+static void add_other(struct scaling *s, const struct pmfs_ensemble *e, uint32_t other)
 {
-	struct pm_error unused = {.offset = PM_NO_OFFSET};
-	uint32_t group = e->others[other];
-	struct pmfs_compared c;
+	struct adding adding = {.s = s, .group = e->others[other]};
 	struct pm_profile *p;
-	double factor;
-	if (!s->quantity || !pmfs_loss_factor(e, &s->facts[e->base], &s->facts[group], &factor))
-		return 0;
-	int r = pmfs_ensemble_compare(e, other, false, NULL, &p, &unused);
-	if (r < 0)
-		return r;
-	r = pmfs_compare_functions(p, s->quantity, &c, &unused);
-	if (r == 0)
-		r = add_rows(s, group, &c, factor);
+	if (!s->quantity ||
+		!pmfs_loss_factor(e, &s->facts[e->base], &s->facts[adding.group], &adding.factor))
+		return;
+	pm_build_check(s->a, pmfs_ensemble_compare(e, other, false, NULL, &p, NULL));
+	adding.p = p;
+	int r = pm_build(s->a, add_rows, &adding);
 	p->ops->close(p);
-	return pm_is_lasting(r) ? 0 : r;
+	if (pm_is_passing(r))
+		pm_build_fail(s->a, r);
 }
 
-static int name_columns(struct scaling *s)
+static void name_columns(struct scaling *s)
 {
 	static const char *const before[] = {"threads_base", "threads", "run", NULL};
 	static const char *const after[] = {"loss_incl", "loss", "loss_share", "name", NULL};
@@ -121,52 +130,40 @@ static int name_columns(struct scaling *s)
 	static const char *const contexts_after[] = {
 		"loss_incl", "loss", "loss_share", "kind", "file", "name", NULL};
 	static const char *const kinds[] = {"excl_base", "excl", "incl_base", "incl"};
-	struct pm_strtab middle = {.arena = &s->arena};
+	struct pm_strtab middle = pm_strtab_in(s->a);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		char name[300];
 		snprintf(name, sizeof(name), "%s_%s", s->quantity ? s->quantity : "none", kinds[i]);
 		pm_strtab_add(&middle, pm_bytes_of(name));
 	}
-	s->header = pmfs_header_of(&s->arena, before, &middle, after, &s->n_header);
+	s->header = pmfs_header_of(s->a, before, &middle, after, &s->n_header);
 	s->contexts_header = pmfs_header_of(
-		&s->arena, contexts_before, &middle, contexts_after, &s->n_contexts_header);
-	pm_strtab_done(&middle);
-	return s->header && s->contexts_header ? 0 : -ENOMEM;
+		s->a, contexts_before, &middle, contexts_after, &s->n_contexts_header);
 }
 
-static int scaling_fill(void *owner, void *part, struct pm_error *err)
+static void scaling_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = owner;
 	struct scaling *s = part;
 	const struct pmfs_facts *facts;
-	int r = pmfs_facts(e, &facts, err);
-	if (r < 0 || (r = pmfs_lead_name(e, &s->arena, &s->quantity, err)) < 0)
-		return r;
-	s->texts.arena = &s->arena;
-	s->facts = pm_arena_array(&s->arena, e->runs.n_groups, sizeof(*s->facts));
-	r = s->facts ? name_columns(s) : -ENOMEM;
-	for (uint32_t g = 0; g < e->runs.n_groups && r == 0; g++)
+	s->a = a;
+	pm_build_check(a, pmfs_facts(e, &facts, err));
+	pm_build_check(a, pmfs_lead_name(e, a, &s->quantity, err));
+	s->texts = pm_strtab_in(a);
+	s->facts = pm_arena_array(a, e->runs.n_groups, sizeof(*s->facts));
+	name_columns(s);
+	for (uint32_t g = 0; g < e->runs.n_groups; g++)
 		s->facts[g] = pmfs_group_facts(e, facts, g);
-	for (uint32_t i = 0; i + 1 < e->runs.n_groups && r == 0; i++)
-		r = add_other(s, e, i);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static void scaling_done(void *part)
-{
-	struct scaling *s = part;
-	free(s->rows);
-	pm_strtab_done(&s->texts);
-	pm_arena_done(&s->arena);
+	for (uint32_t i = 0; i + 1 < e->runs.n_groups; i++)
+		add_other(s, e, i);
 }
 
 static int get_scaling(
 	const struct pmfs_ensemble *e, const struct scaling **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct scaling),
-		.fill = scaling_fill,
-		.done = scaling_done,
-		.what = "what is lost with more threads"};
+		.what = "what is lost with more threads",
+		.build = scaling_build};
 	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
 	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_SCALING], &type, owner, ret, err);
 }
