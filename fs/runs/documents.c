@@ -5,13 +5,13 @@
 #include "fs/runs/runs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/json.h"
 #include "formats/common/sort.h"
 #include "fs/runs/words.h"
 #include "fs/views/model/screen.h"
+#include "fs/views/model/views.h"
 
 /* ---- README.txt ---- */
 
@@ -116,27 +116,18 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 			name, name);
 }
 
-/* Says of the last filter that it matches nothing: the others are inside of it. */
-static void ensemble_last_filter(struct pm_text *out, const struct pmfs_ensemble *e)
-{
-	struct pm_text filter = {.p = NULL};
-	pmfs_filter_print(&e->options.shelf.filters[e->options.shelf.n_filters - 1], 1, &filter);
-	pm_text_str(out, "nothing matches ");
-	pm_text_line(out, pm_text_view(&filter));
-	pm_text_str(out, " in any run\n");
-	pm_text_end(&filter, out);
-}
-
-/* Appends a line with the filters, if there are any. */
-static void ensemble_filters(struct pm_text *out, const struct pmfs_ensemble *e, const char *before)
+/* Appends a line with the filters from the `first` on, if there are any. */
+static void ensemble_filters(struct pm_text *out, const struct pmfs_ensemble *e, unsigned first,
+	const char *before, const char *after)
 {
 	struct pm_text filters = {.p = NULL};
-	if (e->options.shelf.n_filters == 0)
+	unsigned n = e->options.shelf.n_filters;
+	if (n == 0)
 		return;
-	pmfs_filter_print(e->options.shelf.filters, e->options.shelf.n_filters, &filters);
+	pmfs_filter_print(e->options.shelf.filters + first, n - first, &filters);
 	pm_text_str(out, before);
 	pm_text_line(out, pm_text_view(&filters));
-	pm_text_char(out, '\n');
+	pm_text_str(out, after);
 	pm_text_end(&filters, out);
 }
 
@@ -154,7 +145,7 @@ static int ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct
 		e->runs.n, e->runs.n == 1 ? "" : "s");
 	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
 	pm_text_str(out, " (another one: -o base=NAME)\n");
-	ensemble_filters(out, e, "  Filtered by ");
+	ensemble_filters(out, e, 0, "  Filtered by ", "\n");
 	add_entries(out, e, scales, efficiencies);
 	add_meanings(out, e, scales);
 	add_commands(out, e);
@@ -395,25 +386,20 @@ static uint32_t largest(const struct pmfs_ensemble *e, const struct pmfs_facts *
 	return group;
 }
 
-static int add_scaling(struct pm_text *out, const struct pmfs_ensemble *e,
-	const struct pmfs_facts *facts, uint32_t lead, struct pm_error *err)
+static void add_scaling(const struct pmfs_writing *w, const struct pmfs_facts *facts, uint32_t lead)
 {
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(w->doc->text.self);
 	struct pmfs_column column = pmfs_lead_column(e, facts, lead);
-	uint32_t n = e->runs.n_groups, *order = malloc(n * sizeof(*order));
+	uint32_t n = e->runs.n_groups, *order = pm_arena_array(w->a, n, sizeof(*order));
+	struct pm_text *out = w->out;
 	bool fewer;
-	if (!order)
-		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	if (pm_sort_with(order, n, sizeof(*order), by_name, e->runs.groups) < 0) {
-		free(order);
-		return pm_error_plain(err, -ENOMEM);
-	}
+	pm_build_check(w->a, pm_sort_with(order, n, sizeof(*order), by_name, e->runs.groups));
 	pm_text_printf(out, "  %-*s %8s %13s %8s %10s %13s\n", SHORT_WIDTH, "run", "threads",
 		"duration", "speedup", "efficiency", "total");
 	for (uint32_t i = 0; i < n && i < MOST_RUNS; i++)
 		add_scale(out, e, facts, order[i], &column);
-	free(order);
 	if (n > MOST_RUNS)
 		pm_text_printf(out, "  … and %u more: see runs.csv\n", n - MOST_RUNS);
 	uint32_t group = largest(e, facts, &fewer);
@@ -426,15 +412,14 @@ static int add_scaling(struct pm_text *out, const struct pmfs_ensemble *e,
 		pm_text_str(out,
 			"The baseline has not the fewest threads: -o base=NAME chooses another.\n");
 	if (group == e->base)
-		return 0;
+		return;
 	pm_text_str(out, "\nfunctions that lose most in ");
 	add_name(out, e, group, NAME_WIDTH, false);
 	pm_text_str(out, " (own cost over all threads; scaling.csv, scaling/contexts.csv)\n");
 	size_t before = out->len;
-	int r = pmfs_scaling_lines(e, group, MOST_LOSSES, &column, out, err);
-	if (r == 0 && out->len == before)
+	pm_build_check(w->a, pmfs_scaling_lines(e, group, MOST_LOSSES, &column, out, w->err));
+	if (out->len == before)
 		pm_text_str(out, "  none\n");
-	return r;
 }
 
 /* More threads cost more in most functions: that says nothing, and is in scaling.csv. */
@@ -486,16 +471,14 @@ static bool same_text(const char *a, const char *b)
 
 /* Runs that are all named alike, by a number, and are of one command, host and number of threads.
  */
-static int add_proposal(
-	struct pm_text *out, const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
+static void add_proposal(const struct pmfs_writing *w, const struct pmfs_facts *facts)
 {
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(w->doc->text.self);
 	uint32_t n = e->runs.n;
-	struct pmfs_numbered *numbered = calloc(n + (size_t)1, sizeof(*numbered));
-	struct pm_arena names = {.block = NULL};
-	int r = numbered ? 0 : -ENOMEM;
-	if (r == 0 && !e->runs.repeated)
-		r = pmfs_runs_numbered(&e->runs, &names, numbered);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
+	if (e->runs.repeated)
+		return;
+	struct pmfs_numbered *numbered = pmfs_runs_numbered(w->a, &e->runs);
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t first = 0;
 		while (first < i && numbered[first].name != numbered[i].name)
 			first++;
@@ -505,32 +488,28 @@ static int add_proposal(
 		if (!alike && numbered[i].name)
 			numbered[first].n = 0;
 	}
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		bool first = numbered[i].name && numbered[i].n > 0;
 		for (uint32_t k = 0; k < i && first; k++)
 			first = numbered[k].name != numbered[i].name;
 		if (!first)
 			continue;
-		pm_text_printf(out, "%u runs look like repetitions of `", numbered[i].n);
-		pmfs_add_cut(out, pm_bytes_of(numbered[i].name), SHORT_WIDTH);
-		pm_text_str(out, "`: to compare their means, mount with -o repetitions=yes\n");
+		pm_text_printf(w->out, "%u runs look like repetitions of `", numbered[i].n);
+		pmfs_add_cut(w->out, pm_bytes_of(numbered[i].name), SHORT_WIDTH);
+		pm_text_str(w->out, "`: to compare their means, mount with -o repetitions=yes\n");
 	}
-	free(numbered);
-	pm_arena_done(&names);
-	return r;
 }
 
-static int ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void write_summary(const struct pmfs_writing *w)
 {
-	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(w->doc->text.self);
 	const struct pmfs_facts *facts;
-	int r = pmfs_facts(e, &facts, err);
-	if (r < 0)
-		return r;
+	struct pm_text *out = w->out;
+	pm_build_check(w->a, pmfs_facts(e, &facts, w->err));
 	uint32_t lead = pmfs_lead(e, facts);
 	bool scales = lead != PM_NONE && pmfs_threads_differ(e, facts);
 	if (scales) {
-		r = add_scaling(out, e, facts, lead, err);
+		add_scaling(w, facts, lead);
 		pm_text_str(out, "\n");
 	}
 	pm_text_printf(out, "%u runs of %u names", e->runs.n, e->runs.n_groups);
@@ -539,14 +518,16 @@ static int ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struc
 		pm_text_printf(out, ", whole %.*s", (int)name.len, (const char *)name.p);
 	}
 	pm_text_str(out, "\n");
-	ensemble_filters(out, e, "filtered by ");
+	unsigned n_filters = e->options.shelf.n_filters;
+	ensemble_filters(out, e, 0, "filtered by ", "\n");
 	uint32_t unmatched = 0, broken = 0;
 	for (uint32_t i = 0; i < e->runs.n; i++) {
 		unmatched += facts->of[i].is_unmatched;
 		broken += facts->of[i].broken;
 	}
+	/* The others are inside of the last filter. */
 	if (unmatched > 0 && unmatched + broken == e->runs.n)
-		ensemble_last_filter(out, e);
+		ensemble_filters(out, e, n_filters - 1, "nothing matches ", " in any run\n");
 	if (pmfs_shelf_lacks_metric(e->shelf)) {
 		pm_text_str(out, "no run has the quantity of -o metric=");
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);
@@ -559,13 +540,15 @@ static int ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struc
 			pmfs_add_cut(out, derived->items[i].name, NAME_WIDTH);
 			pm_text_str(out, "\n");
 		}
-	if (r == 0 && (r = add_proposal(out, e, facts)) < 0)
-		return pmfs_ensemble_no_memory(err);
+	add_proposal(w, facts);
 	if (!scales)
 		add_groups(out, e, facts, lead);
-	if (r == 0)
-		r = add_all_changes(out, e, facts, scales, err);
-	return r < 0 ? r : pm_text_status(out);
+	pm_build_check(w->a, add_all_changes(out, e, facts, scales, w->err));
+}
+
+static int ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, write_summary, out, err);
 }
 
 /* ---- all documents, in the order of listings ---- */

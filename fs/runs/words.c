@@ -17,7 +17,6 @@
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
-#include "formats/common/work.h"
 #include "profmount/error.h"
 #include "profmount/format.h"
 #include "profmount/limits.h"
@@ -64,24 +63,22 @@ struct split {
 };
 
 /* Components of a path without empty ones and `.`; at least one. */
-static int split_path(struct pm_arena *arena, const char *path, struct split *ret)
+static struct split split_path(struct pm_arena *arena, const char *path)
 {
 	uint32_t n = 1;
 	for (const char *p = path; *p; p++)
 		n += *p == '/';
 	struct pm_bytes *parts = pm_arena_array(arena, n, sizeof(*parts));
-	if (!parts)
-		return -ENOMEM;
-	*ret = (struct split){.parts = parts};
+	struct split split = {.parts = parts};
 	for (const char *p = path; *p; p += *p == '/') {
 		size_t len = strcspn(p, "/");
 		if (len > 0 && !(len == 1 && *p == '.'))
-			parts[ret->n++] = (struct pm_bytes){(const uint8_t *)p, len};
+			parts[split.n++] = (struct pm_bytes){(const uint8_t *)p, len};
 		p += len;
 	}
-	if (ret->n == 0)
-		parts[ret->n++] = pm_bytes_of("/");
-	return 0;
+	if (split.n == 0)
+		parts[split.n++] = pm_bytes_of("/");
+	return split;
 }
 
 /*
@@ -136,59 +133,49 @@ static size_t shared_stem(const struct pmfs_run *run)
 
 /* Of a run of several files, which has the name of the first: what they share, unless another has
  * it. */
-static int name_by_stems(struct pmfs_runs *runs)
+static void name_by_stems(struct pm_arena *scratch, struct pmfs_runs *runs)
 {
-	struct pm_strtab names = {.arena = NULL};
-	struct pm_bytes *stems = calloc(runs->n + (size_t)1, sizeof(*stems));
-	uint32_t *uses = calloc(runs->n + (size_t)1, sizeof(*uses));
-	int r = stems && uses ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+	struct pm_strtab names = pm_strtab_in(scratch);
+	struct pm_bytes *stems = pm_arena_array(scratch, runs->n, sizeof(*stems));
+	uint32_t *uses = pm_arena_array(scratch, runs->n, sizeof(*uses));
+	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct pmfs_run *run = &runs->runs[i];
 		const char *first = run->n_files ? run->files[0] : NULL;
 		size_t len = first ? shared_stem(run) : 0;
 		stems[i] = pm_bytes_of(run->name);
 		if (len > 0 && strcmp(pm_path_name(run->name), first) == 0)
 			stems[i].len -= strlen(first) - len;
-		uint32_t name = pm_strtab_add(&names, stems[i]);
-		r = name == PM_NONE ? -ENOMEM : 0;
-		if (r == 0)
-			uses[name]++;
+		uses[pm_strtab_add(&names, stems[i])]++;
 	}
-	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+	for (uint32_t i = 0; i < runs->n; i++) {
 		struct pmfs_run *run = &runs->runs[i];
 		if (stems[i].len < strlen(run->name) && uses[pm_strtab_find(&names, stems[i])] == 1)
 			run->name =
 				pm_arena_printf(&runs->arena, "%.*s", (int)stems[i].len, run->name);
-		r = run->name ? 0 : -ENOMEM;
 	}
-	pm_strtab_done(&names);
-	free(stems);
-	free(uses);
-	return r;
 }
 
 /*
  * Names each unnamed run by the components of its path that are not common to all runs at the start
- * or end; at least one component is left. 0 or -ENOMEM.
+ * or end; at least one component is left.
  */
-static int shorten_names(struct pmfs_runs *runs)
+static void shorten_names(struct pm_arena *scratch, struct pmfs_runs *runs)
 {
-	struct split *splits = calloc(runs->n + (size_t)1, sizeof(*splits));
-	int r = splits ? 0 : -ENOMEM;
+	struct split *splits = pm_arena_array(scratch, runs->n, sizeof(*splits));
 	uint32_t unnamed = 0;
-	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
+	for (uint32_t i = 0; i < runs->n; i++) {
 		unnamed += !runs->runs[i].name;
-		r = split_path(&runs->arena, runs->runs[i].path, &splits[i]);
+		splits[i] = split_path(scratch, runs->runs[i].path);
 	}
-	uint32_t front = r == 0 && unnamed ? shared(splits, runs->n, 0, false) : 0;
-	uint32_t back = r == 0 && unnamed ? shared(splits, runs->n, front, true) : 0;
-	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
+	uint32_t front = unnamed ? shared(splits, runs->n, 0, false) : 0;
+	uint32_t back = unnamed ? shared(splits, runs->n, front, true) : 0;
+	for (uint32_t i = 0; i < runs->n; i++) {
 		struct pmfs_run *run = &runs->runs[i];
-		if (!run->name && !(run->name = join(&runs->arena, &splits[i], front, back)))
-			r = -ENOMEM;
+		if (!run->name)
+			run->name = join(&runs->arena, &splits[i], front, back);
 	}
-	free(splits);
-	return r < 0 || unnamed < runs->n ? r : name_by_stems(runs);
+	if (unnamed == runs->n)
+		name_by_stems(scratch, runs);
 }
 
 /* ---- sources in a directory: a list of pending entries instead of a stack ---- */
@@ -210,38 +197,18 @@ struct places {
 };
 
 struct walk {
+	struct pm_arena *a; /* of a build */
 	const char *folder;
 	struct places todo, found; /* directories; sources */
 	struct pm_map seen;        /* identities of sources that are not links */
-	struct pm_arena arena;
 	uint64_t entries;
 	struct pm_error *unread, *err;
 };
 
-static int walk_no_memory(struct walk *w)
+static void add_place(struct walk *w, struct places *list, const struct place *place)
 {
-	return pm_error_set(w->err, -ENOMEM, w->folder, PM_NO_OFFSET, "no memory for its list");
-}
-
-static int add_place(struct walk *w, struct places *list, const struct place *place)
-{
-	if (pm_list_room(&list->items, list->n, &list->room, sizeof(*list->items)) < 0)
-		return walk_no_memory(w);
+	pm_list_grow(w->a, &list->items, list->n, &list->room, sizeof(*list->items));
 	list->items[list->n++] = *place;
-	return 0;
-}
-
-static uint64_t identity_of(const struct stat *st)
-{
-	return pm_hash_u64(pm_hash_u64((uint64_t)st->st_dev) ^ (uint64_t)st->st_ino);
-}
-
-static int take_source(struct walk *w, const struct place *place)
-{
-	bool fresh;
-	if (!place->link && !pm_map_put(&w->seen, place->identity, 1, &fresh))
-		return walk_no_memory(w);
-	return add_place(w, &w->found, place);
 }
 
 /* Remembers the first entry that cannot be opened. */
@@ -251,61 +218,78 @@ static void note_unreadable(struct walk *w, const char *below, int code)
 }
 
 /* Adds an entry of a directory: a source, a directory to enter, or nothing. */
-static int look(struct walk *w, int fd, const char *above, const char *name)
+static void look(struct walk *w, int fd, const char *above, const char *name)
 {
 	struct stat st, target;
+	bool fresh;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return 0;
+		return;
 	bool link = S_ISLNK(st.st_mode);
 	target = st;
 	if (link && fstatat(fd, name, &target, 0) != 0)
-		return 0;
+		return;
 	bool folder = S_ISDIR(target.st_mode);
 	if (!folder && (!S_ISREG(target.st_mode) || target.st_size == 0))
-		return 0;
-	struct place place = {
-		.link = link, .identity = identity_of(&target), .bytes = (uint64_t)target.st_size};
-	place.below = pm_arena_printf(&w->arena, "%s%s%s", above, *above ? "/" : "", name);
-	char *path =
-		place.below ? pm_arena_printf(&w->arena, "%s/%s", w->folder, place.below) : NULL;
-	if (!path)
-		return walk_no_memory(w);
-	if (pm_profile_probe(path, &place.part) > 0) {
+		return;
+	struct place place = {.link = link,
+		.identity =
+			pm_hash_u64(pm_hash_u64((uint64_t)target.st_dev) ^ (uint64_t)target.st_ino),
+		.bytes = (uint64_t)target.st_size,
+		.below = pm_arena_printf(w->a, "%s%s%s", above, *above ? "/" : "", name)};
+	if (pm_profile_probe(pm_arena_printf(w->a, "%s/%s", w->folder, place.below), &place.part) >
+		0) {
 		place.part.run ^= pm_hash_bytes(pm_bytes_of(above));
-		return take_source(w, &place);
+		if (!link)
+			pm_map_put(&w->seen, place.identity, 1, &fresh);
+		add_place(w, &w->found, &place);
+		return;
 	}
 	if (!folder && faccessat(fd, name, R_OK, AT_EACCESS) != 0)
 		note_unreadable(w, place.below, errno);
-	return folder && !link ? add_place(w, &w->todo, &place) : 0;
+	if (folder && !link)
+		add_place(w, &w->todo, &place);
+}
+
+/* A directory that is read. */
+struct open_folder {
+	int fd; /* -1: none */
+	DIR *list;
+};
+
+static void end_folder(void *context)
+{
+	struct open_folder *folder = context;
+	if (folder->list)
+		closedir(folder->list);
+	if (folder->fd >= 0)
+		close(folder->fd);
 }
 
 /* An unreadable directory is treated as empty. */
-static int look_into(struct walk *w, const char *below)
+static void look_into(struct walk *w, const char *below)
 {
-	char *path = pm_arena_printf(&w->arena, "%s/%s", w->folder, below);
-	if (!path)
-		return walk_no_memory(w);
-	int r = 0, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		note_unreadable(w, below, errno);
-	DIR *list = fd < 0 ? NULL : pm_folder_list(fd);
+	struct pm_arena *scratch = pm_arena_scratch(w->a);
+	const char *path = pm_arena_printf(scratch, "%s/%s", w->folder, below);
+	struct open_folder *folder = pm_arena_alloc(scratch, sizeof(*folder));
 	const struct dirent *entry;
-	while (list && r == 0 && (entry = readdir(list))) {
+	folder->fd = -1;
+	pm_arena_owns(scratch, end_folder, folder);
+	folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder->fd < 0)
+		note_unreadable(w, below, errno);
+	else
+		folder->list = pm_folder_list(folder->fd);
+	while (folder->list && (entry = readdir(folder->list))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		if (++w->entries > PM_LIMIT_FOLDER)
-			r = pm_error_set(w->err, -EINVAL, w->folder, PM_NO_OFFSET,
-				"has more than %d entries", PM_LIMIT_FOLDER);
-		else if (pm_work_cancelled())
-			r = walk_no_memory(w);
-		else
-			r = look(w, fd, below, entry->d_name);
+			pm_build_fail(w->a,
+				pm_error_set(w->err, -EINVAL, w->folder, PM_NO_OFFSET,
+					"has more than %d entries", PM_LIMIT_FOLDER));
+		pm_build_proceed(w->a);
+		look(w, folder->fd, below, entry->d_name);
 	}
-	if (list)
-		closedir(list);
-	if (fd >= 0)
-		close(fd);
-	return r;
+	pm_arena_done(scratch);
 }
 
 static int by_path(const void *a, const void *b)
@@ -319,85 +303,65 @@ static bool is_part(const struct place *place)
 	return place->part.format && !place->link;
 }
 
-/* Where the run of a part begins; NULL: no memory. */
+/* Where the run of a part begins. */
 static struct place *first_part(struct walk *w, struct pm_map *runs, const struct place *place)
 {
 	bool fresh;
-	uint32_t *run =
-		pm_map_put(runs, place->part.run, (uint32_t)(place - w->found.items), &fresh);
-	return run ? &w->found.items[*run] : NULL;
+	return &w->found.items[*pm_map_put(
+		runs, place->part.run, (uint32_t)(place - w->found.items), &fresh)];
 }
 
 /* Makes a list of the parts of each run, in the order of places. */
-static int join_parts(struct walk *w)
+static void join_parts(struct walk *w)
 {
-	struct pm_map runs = {.n = 0}, members = {.n = 0};
+	struct pm_map runs = {.arena = w->a}, members = {.arena = w->a};
 	struct place *place = w->found.items, *end = place + w->found.n, *first;
-	bool fresh, enough = true;
-	for (; place < end && enough; place++) {
+	bool fresh;
+	for (; place < end; place++) {
 		if (!is_part(place))
 			continue;
 		first = first_part(w, &runs, place);
-		enough = first &&
-			pm_map_put(&members, pm_hash_u64(place->part.run) ^ place->part.member, 1,
-				&fresh);
-		if (enough && !fresh)
-			first->is_alone = true;
+		pm_map_put(&members, pm_hash_u64(place->part.run) ^ place->part.member, 1, &fresh);
+		first->is_alone |= !fresh;
 	}
-	for (place = w->found.items; place < end && enough; place++) {
+	for (place = w->found.items; place < end; place++) {
 		first = is_part(place) ? first_part(w, &runs, place) : place;
-		if (!first || first == place || first->is_alone)
+		if (first == place || first->is_alone)
 			continue;
 		*(first->last ? &first->last->next : &first->next) = place;
 		first->last = place;
 		place->is_next = true;
 	}
-	pm_map_done(&runs);
-	pm_map_done(&members);
-	return enough ? 0 : walk_no_memory(w);
-}
-
-/* Leaves out links to sources that were found themselves, or through another link. */
-static int name_sources(struct walk *w, int (*found)(void *, const struct place *), void *context)
-{
-	int r = 0;
-	if (pm_sort(w->found.items, w->found.n, sizeof(*w->found.items), by_path) < 0)
-		return walk_no_memory(w);
-	r = join_parts(w);
-	for (size_t i = 0; i < w->found.n && r == 0; i++) {
-		const struct place *place = &w->found.items[i];
-		bool fresh = !place->is_next;
-		if (place->link && !pm_map_put(&w->seen, place->identity, 1, &fresh))
-			return walk_no_memory(w);
-		if (fresh)
-			r = found(context, place);
-	}
-	return r;
 }
 
 /*
  * Calls found(context, place) for each source in the directory, at any depth, in the natural order
  * of paths; files that are parts of one run are one source. What is below a source belongs to it.
  * Links to directories are not followed; links to sources are used if their target was not found
- * otherwise. Reads directories and the beginning of each file. What cannot be opened is left out;
- * `unread`, empty before, becomes the first error of these. 0, -EINVAL with more than
- * PM_LIMIT_FOLDER entries, -ENOMEM, or what `found` returned.
+ * otherwise, or through another link. Reads directories and the beginning of each file. What cannot
+ * be opened is left out; `unread`, empty before, becomes the first error of these. In a build of
+ * the arena, which fails with -EINVAL if there are more than PM_LIMIT_FOLDER entries.
  */
-static int folder_find(const char *folder, int (*found)(void *context, const struct place *),
-	void *context, struct pm_error *unread, struct pm_error *err)
+static void folder_find(struct pm_arena *a, const char *folder,
+	void (*found)(void *context, const struct place *), void *context, struct pm_error *unread,
+	struct pm_error *err)
 {
-	struct walk w = {.folder = folder, .unread = unread, .err = err};
-	struct place start = {.below = ""};
-	int r = add_place(&w, &w.todo, &start);
-	for (size_t i = 0; i < w.todo.n && r == 0; i++)
-		r = look_into(&w, w.todo.items[i].below);
-	if (r == 0)
-		r = name_sources(&w, found, context);
-	free(w.todo.items);
-	free(w.found.items);
-	pm_map_done(&w.seen);
-	pm_arena_done(&w.arena);
-	return r;
+	struct walk w = {.a = a, .folder = folder, .unread = unread, .err = err, .seen.arena = a};
+	add_place(&w, &w.todo, &(struct place){.below = ""});
+	for (size_t i = 0; i < w.todo.n; i++)
+		look_into(&w, w.todo.items[i].below);
+	if (w.found.n > 0)
+		pm_build_check(
+			a, pm_sort(w.found.items, w.found.n, sizeof(*w.found.items), by_path));
+	join_parts(&w);
+	for (size_t i = 0; i < w.found.n; i++) {
+		const struct place *place = &w.found.items[i];
+		bool fresh = !place->is_next;
+		if (place->link)
+			pm_map_put(&w.seen, place->identity, 1, &fresh);
+		if (fresh)
+			found(context, place);
+	}
 }
 
 /* Size of the files directly in a directory; 0 if it cannot be read. */
@@ -429,6 +393,7 @@ size_t pmfs_word_name(const char *word)
 
 /* A word while its sources are listed. */
 struct listing {
+	struct pm_arena *a; /* the list's, of a build */
 	struct pmfs_runs *runs;
 	const char *name;   /* or NULL */
 	const char *source; /* as given, without NAME= */
@@ -436,45 +401,16 @@ struct listing {
 	struct pm_error *err;
 };
 
-static int no_memory(struct pm_error *err)
-{
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of runs");
-}
-
-/* The names of all its files, which are in one folder. */
-static int add_parts(const struct listing *l, struct pmfs_run *run, const struct place *place)
-{
-	struct pm_arena *arena = &l->runs->arena;
-	size_t n = 0;
-	for (const struct place *p = place; p; p = p->next)
-		n++;
-	const char **files = pm_arena_array(arena, n, sizeof(*files));
-	if (!files)
-		return no_memory(l->err);
-	run->format = place->part.format;
-	run->bytes = 0;
-	for (; place; place = place->next) {
-		const char *name = pm_path_name(place->below);
-		files[run->n_files] = pm_arena_printf(arena, "%s", name);
-		if (!files[run->n_files++])
-			return no_memory(l->err);
-		run->bytes += place->bytes;
-	}
-	run->files = files;
-	return 0;
-}
-
-static int add_run(
+static void add_run(
 	const struct listing *l, const char *source, const char *path, const struct place *place)
 {
 	struct pmfs_runs *runs = l->runs;
 	struct stat st;
 	if (runs->n >= PM_LIMIT_RUNS)
-		return pm_error_set(
-			l->err, -EINVAL, NULL, PM_NO_OFFSET, "more than %d sources", PM_LIMIT_RUNS);
-	if (!source || !path ||
-		pm_list_room(&runs->runs, runs->n, &runs->room, sizeof(*runs->runs)) < 0)
-		return no_memory(l->err);
+		pm_build_fail(l->a,
+			pm_error_set(l->err, -EINVAL, NULL, PM_NO_OFFSET, "more than %d sources",
+				PM_LIMIT_RUNS));
+	pm_list_grow(l->a, &runs->runs, runs->n, &runs->room, sizeof(*runs->runs));
 	struct pmfs_run *run = &runs->runs[runs->n++];
 	*run = (struct pmfs_run){.name = l->name, .source = source, .path = path};
 	if (stat(path, &st) == 0) {
@@ -482,55 +418,58 @@ static int add_run(
 		run->is_folder = S_ISDIR(st.st_mode);
 		run->bytes = S_ISDIR(st.st_mode) ? folder_bytes(path) : (uint64_t)st.st_size;
 	}
-	return place && place->next ? add_parts(l, run, place) : 0;
+	if (!place || !place->next)
+		return;
+	/* The names of all its files, which are in one folder. */
+	size_t n = 0;
+	for (const struct place *p = place; p; p = p->next)
+		n++;
+	const char **files = pm_arena_array(l->a, n, sizeof(*files));
+	run->format = place->part.format;
+	run->bytes = 0;
+	for (; place; place = place->next) {
+		files[run->n_files++] = pm_arena_printf(l->a, "%s", pm_path_name(place->below));
+		run->bytes += place->bytes;
+	}
+	run->files = files;
 }
 
 /* Adds a source found in a directory, by its path below it. */
-static int add_found(void *context, const struct place *place)
+static void add_found(void *context, const struct place *place)
 {
 	const struct listing *l = context;
 	const char *below = place->below;
 	size_t len = strlen(l->source);
 	const char *slash = len && l->source[len - 1] == '/' ? "" : "/";
-	return add_run(l, pm_arena_printf(&l->runs->arena, "%s%s%s", l->source, slash, below),
-		pm_arena_printf(&l->runs->arena, "%s/%s", l->path, below), place);
+	add_run(l, pm_arena_printf(l->a, "%s%s%s", l->source, slash, below),
+		pm_arena_printf(l->a, "%s/%s", l->path, below), place);
 }
 
-static int add_word(struct listing *l)
+static void add_word(struct listing *l)
 {
 	struct stat st;
-	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) || pm_profile_probe(l->path, NULL) > 0)
-		return add_run(l, l->source, l->path, NULL);
+	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) ||
+		pm_profile_probe(l->path, NULL) > 0) {
+		add_run(l, l->source, l->path, NULL);
+		return;
+	}
 	uint32_t before = l->runs->n;
 	struct pm_error unread = {.offset = PM_NO_OFFSET};
-	int r = folder_find(l->path, add_found, l, &unread, l->err);
-	if (r < 0 || l->runs->n > before)
-		return r;
+	struct pm_arena *scratch = pm_arena_scratch(l->a);
+	folder_find(scratch, l->path, add_found, l, &unread, l->err);
+	pm_arena_done(scratch);
+	if (l->runs->n > before)
+		return;
+	int r;
 	if (unread.code && !unread.file[0])
-		return pm_error_set(
-			l->err, unread.code, l->source, PM_NO_OFFSET, "%s", unread.text);
-	if (unread.code)
-		return pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
+		r = pm_error_set(l->err, unread.code, l->source, PM_NO_OFFSET, "%s", unread.text);
+	else if (unread.code)
+		r = pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
 			"contains no profile of a known format; %s %s", unread.file, unread.text);
-	return pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
-		"contains no profile of a known format (see --formats)");
-}
-
-static int add_words(struct pmfs_runs *runs, const char *const *words, const char *const *paths,
-	uint32_t n, struct pm_error *err)
-{
-	int r = 0;
-	for (uint32_t i = 0; i < n && r == 0; i++) {
-		struct listing l = {.runs = runs, .err = err};
-		size_t len = pmfs_word_name(words[i]);
-		l.source = pm_arena_printf(&runs->arena, "%s", words[i] + (len ? len + 1 : 0));
-		l.path = paths ? pm_arena_printf(&runs->arena, "%s", paths[i]) : l.source;
-		if (len)
-			l.name = pm_arena_printf(&runs->arena, "%.*s", (int)len, words[i]);
-		r = l.source && l.path && (!len || l.name) ? add_word(&l) : no_memory(err);
-		runs->of_folder = n == 1 && runs->n > 1 && !len;
-	}
-	return r;
+	else
+		r = pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
+			"contains no profile of a known format (see --formats)");
+	pm_build_fail(l->a, r);
 }
 
 /* ---- names ---- */
@@ -579,117 +518,112 @@ static const char *name_without(struct pm_arena *names, const char *name)
 	return pm_arena_printf(names, "%.*s%s", (int)at, name, at ? rest : "runs");
 }
 
-int pmfs_runs_numbered(
-	const struct pmfs_runs *runs, struct pm_arena *names, struct pmfs_numbered *ret)
+struct pmfs_numbered *pmfs_runs_numbered(struct pm_arena *a, const struct pmfs_runs *runs)
 {
-	struct pm_strtab stems = {.arena = names};
-	struct cut *cuts = calloc(runs->n + (size_t)1, sizeof(*cuts));
-	struct pm_text stem = {.p = NULL};
+	struct pm_strtab stems = pm_strtab_in(a);
+	struct cut *cuts = pm_arena_array(a, runs->n, sizeof(*cuts));
+	struct pmfs_numbered *ret = pm_arena_array(a, runs->n, sizeof(*ret));
+	struct pm_text stem = {.arena = a};
 	uint32_t n = 0;
-	int r = cuts ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
+	for (uint32_t i = 0; i < runs->n; i++) {
 		const char *name = runs->runs[i].name;
 		size_t at, len;
-		ret[i] = (struct pmfs_numbered){NULL, 0};
 		if (!find_number(name, &at, &len))
 			continue;
 		pm_text_clear(&stem);
 		pm_text_printf(&stem, "%.*s/%s", (int)at, name, name + at + len);
-		cuts[n] = (struct cut){i, 0, strtoull(name + at, NULL, 10)};
-		cuts[n].stem =
-			stem.failed ? UINT32_MAX : pm_strtab_add(&stems, pm_text_view(&stem));
-		r = cuts[n++].stem == UINT32_MAX ? -ENOMEM : 0;
+		uint32_t number = pm_strtab_add(&stems, pm_text_view(&stem));
+		cuts[n++] = (struct cut){i, number, strtoull(name + at, NULL, 10)};
 	}
-	if (r == 0 && n > 0)
-		r = pm_sort(cuts, n, sizeof(*cuts), by_stem);
-	for (uint32_t from = 0, to; r == 0 && from < n; from = to) {
+	if (n > 0)
+		pm_build_check(a, pm_sort(cuts, n, sizeof(*cuts), by_stem));
+	for (uint32_t from = 0, to; from < n; from = to) {
 		bool counts = cuts[from].number <= 1;
 		for (to = from + 1; to < n && cuts[to].stem == cuts[from].stem; to++)
 			counts &= cuts[to].number == cuts[to - 1].number + 1;
-		const char *name = counts && to - from > 1
-			? name_without(names, runs->runs[cuts[from].run].name)
-			: NULL;
-		if (counts && to - from > 1 && !name)
-			r = -ENOMEM;
-		for (uint32_t i = from; name && i < to; i++)
+		if (!counts || to - from < 2)
+			continue;
+		const char *name = name_without(a, runs->runs[cuts[from].run].name);
+		for (uint32_t i = from; i < to; i++)
 			ret[cuts[i].run] = (struct pmfs_numbered){name, to - from};
 	}
-	pm_text_done(&stem);
-	pm_strtab_done(&stems);
-	free(cuts);
-	return r;
+	return ret;
 }
 
-static int join_numbered(struct pmfs_runs *runs)
+/* Puts runs with the same name together, in the order in which they were given. */
+static void group_runs(struct pm_arena *scratch, struct pmfs_runs *runs)
 {
-	struct pmfs_numbered *numbered = calloc(runs->n + (size_t)1, sizeof(*numbered));
-	int r = numbered ? pmfs_runs_numbered(runs, &runs->arena, numbered) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < runs->n; i++)
-		if (numbered[i].name)
-			runs->runs[i].name = numbered[i].name;
-	free(numbered);
-	return r;
-}
-
-static int number_groups(struct pmfs_runs *runs)
-{
-	struct pm_strtab names = {.arena = NULL};
-	runs->groups = pm_arena_array(&runs->arena, runs->n + (size_t)1, sizeof(*runs->groups));
-	if (!runs->groups)
-		return -ENOMEM;
-	int r = 0;
-	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
-		struct pmfs_run *run = &runs->runs[i];
-		run->group = pm_strtab_add(&names, pm_bytes_of(run->name));
-		if (run->group == UINT32_MAX)
-			r = -ENOMEM;
-		else
-			run->repetition = ++runs->groups[run->group].n;
+	struct pm_strtab names = pm_strtab_in(scratch);
+	struct pmfs_run *given = runs->runs;
+	uint32_t first = 0;
+	runs->groups = pm_arena_array(&runs->arena, runs->n, sizeof(*runs->groups));
+	for (uint32_t i = 0; i < runs->n; i++) {
+		given[i].group = pm_strtab_add(&names, pm_bytes_of(given[i].name));
+		given[i].repetition = ++runs->groups[given[i].group].n;
 	}
 	runs->n_groups = names.n;
-	pm_strtab_done(&names);
-	return r;
-}
-
-/* Sorts runs with the same name together, in the order in which they were given. */
-static int put_together(struct pmfs_runs *runs)
-{
-	struct pmfs_run *ordered = calloc(runs->n + (size_t)1, sizeof(*ordered));
-	if (!ordered)
-		return -ENOMEM;
-	uint32_t first = 0;
 	for (uint32_t g = 0; g < runs->n_groups; g++) {
 		runs->groups[g].first = first;
 		first += runs->groups[g].n;
 		runs->repeated |= runs->groups[g].n > 1;
 	}
+	runs->runs = pm_arena_array(&runs->arena, runs->n, sizeof(*runs->runs));
 	for (uint32_t i = 0; i < runs->n; i++) {
-		const struct pmfs_run *run = &runs->runs[i];
-		struct pmfs_group *group = &runs->groups[run->group];
-		group->name = run->repetition == 1 ? run->name : group->name;
-		ordered[group->first + run->repetition - 1] = *run;
+		struct pmfs_group *group = &runs->groups[given[i].group];
+		group->name = given[i].repetition == 1 ? given[i].name : group->name;
+		runs->runs[group->first + given[i].repetition - 1] = given[i];
 	}
-	free(runs->runs);
-	runs->runs = ordered;
-	return 0;
+	pm_arena_free(&runs->arena, given);
+}
+
+/* What is asked for: see pmfs_runs_list. */
+struct asked {
+	struct pmfs_runs *runs;
+	const char *const *words, *const *paths;
+	uint32_t n;
+	bool join;
+	struct pm_error *err;
+};
+
+static void list(void *context)
+{
+	const struct asked *asked = context;
+	struct pmfs_runs *runs = asked->runs;
+	struct pm_arena *a = &runs->arena, *scratch = pm_arena_scratch(a);
+	for (uint32_t i = 0; i < asked->n; i++) {
+		struct listing l = {.a = a, .runs = runs, .err = asked->err};
+		const char *word = asked->words[i];
+		size_t len = pmfs_word_name(word);
+		l.source = pm_arena_printf(a, "%s", word + (len ? len + 1 : 0));
+		l.path = asked->paths ? pm_arena_printf(a, "%s", asked->paths[i]) : l.source;
+		if (len)
+			l.name = pm_arena_printf(a, "%.*s", (int)len, word);
+		add_word(&l);
+		runs->of_folder = asked->n == 1 && runs->n > 1 && !len;
+	}
+	shorten_names(scratch, runs);
+	if (asked->join) {
+		const struct pmfs_numbered *numbered = pmfs_runs_numbered(a, runs);
+		for (uint32_t i = 0; i < runs->n; i++)
+			if (numbered[i].name)
+				runs->runs[i].name = numbered[i].name;
+	}
+	group_runs(scratch, runs);
+	pm_arena_done(scratch);
 }
 
 int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
 	uint32_t n, bool join, struct pm_error *err)
 {
+	struct asked asked = {ret, words, paths, n, join, err};
 	*ret = (struct pmfs_runs){.n = 0};
-	int r = add_words(ret, words, paths, n, err);
-	if (r < 0)
-		return r;
-	if ((r = shorten_names(ret)) < 0 || (join && (r = join_numbered(ret)) < 0) ||
-		(r = number_groups(ret)) < 0 || (r = put_together(ret)) < 0)
-		return no_memory(err);
-	return 0;
+	int r = pm_build(&ret->arena, list, &asked);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of runs")
+		     : 0;
 }
 
 void pmfs_runs_done(struct pmfs_runs *runs)
 {
-	free(runs->runs);
 	pm_arena_done(&runs->arena);
 	if (runs->is_covered)
 		close(runs->covered);

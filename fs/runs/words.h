@@ -68,16 +68,14 @@ int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *
 
 /*
  * Names that differ only in a last number, before what follows the last dot, which counts from 0 or
- * 1 without gaps: solve-1.perf, solve-2.perf. Sets `*ret_name` to the name of run i without it, in
- * the list's arena, and `*ret_n` to how many have it; NULL and 0: it is no such name. Of names that
- * are given once. 0 or -ENOMEM. O(n) for all runs.
+ * 1 without gaps: solve-1.perf, solve-2.perf. By run: the name without it, and how many have it;
+ * NULL and 0: it is no such name. Of names that are given once. In a build of the arena. O(n).
  */
 struct pmfs_numbered {
 	const char *name;
 	uint32_t n;
 };
-int pmfs_runs_numbered(
-	const struct pmfs_runs *runs, struct pm_arena *names, struct pmfs_numbered *ret);
+struct pmfs_numbered *pmfs_runs_numbered(struct pm_arena *a, const struct pmfs_runs *runs);
 
 /*
  * Like strcmp, but runs of decimal digits count as numbers of any length: n2 is before n16. Names
