@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "formats/common/work.h"
+#include "profmount/error.h"
 
 #define SMALLEST_BLOCK ((size_t)4 << 10)
 #define LARGEST_BLOCK  ((size_t)1 << 20)
@@ -80,7 +81,7 @@ void pm_build_fail(struct pm_arena *a, int code)
 void pm_build_proceed(struct pm_arena *a)
 {
 	if (pm_work_cancelled())
-		pm_build_fail(a, -ENOMEM);
+		pm_build_fail(a, PM_CANCELLED);
 }
 
 void *pm_arena_failed(struct pm_arena *a)

@@ -37,9 +37,9 @@ static int get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error
 {
 	while (lazy->state == 0 && lazy->turn.building)
 		if (!pm_turn_wait(&lazy->turn))
-			return pm_error_plain(err, -ENOMEM);
+			return pm_error_plain(err, PM_CANCELLED);
 	if (lazy->state == 0)
-		return pm_work_cancelled() ? pm_error_plain(err, -ENOMEM)
+		return pm_work_cancelled() ? pm_error_plain(err, PM_CANCELLED)
 					   : build_now(lazy, build, context, err);
 	if (lazy->state < 0 && err && !err->code)
 		*err = lazy->error;

@@ -61,7 +61,7 @@ static int make(const struct run *r, uint32_t i)
 static int take(const struct run *r, uint32_t i, int code)
 {
 	if (code == 0 && pm_work_cancelled())
-		code = -ENOMEM;
+		code = PM_CANCELLED;
 	if (code == 0)
 		code = r->pipeline->take(r->pipeline->context, i, result_of(r, i));
 	if (r->pipeline->drop)
