@@ -187,7 +187,8 @@ static int document_at_once(struct pmfs_mount *m, pm_node node, struct pm_doc *r
 	return at_once.refused ? -EAGAIN : r;
 }
 
-enum pmfs_size pmfs_mount_known_size(
+/* The size of a document if it is known without work. */
+static enum pmfs_size known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
 {
 	struct pm_doc doc;
@@ -307,7 +308,7 @@ static void answer_lookup_early(struct pmfs_call *c)
  */
 static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *err)
 {
-	enum pmfs_size known = pmfs_mount_known_size(c->m, &c->entry, ret);
+	enum pmfs_size known = known_size(c->m, &c->entry, ret);
 	if (known == PMFS_SIZE_KNOWN)
 		return 1;
 	if (known == PMFS_SIZE_NEVER_TOLD && c->entry.type == PMFS_FILE && !c->answer_early) {
@@ -411,7 +412,7 @@ static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry,
 	char name[PMFS_NAME_SIZE];
 	struct fuse_entry_param e;
 	uint64_t size = 0;
-	bool known = !l->plus || pmfs_mount_known_size(m, entry, &size) == PMFS_SIZE_KNOWN;
+	bool known = !l->plus || known_size(m, entry, &size) == PMFS_SIZE_KNOWN;
 	memcpy(name, entry->name, entry->len);
 	name[entry->len] = 0;
 	mount_entry(m, entry, size, &e);

@@ -51,10 +51,6 @@ struct pmfs_call; /* fs/mount_jobs.h */
 
 /* ---- mount_answer.c ---- */
 
-/* The size of a document if it is known without work. */
-enum pmfs_size pmfs_mount_known_size(
-	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
-
 void pmfs_answer_getattr(struct pmfs_call *c);
 void pmfs_answer_lookup(struct pmfs_call *c);
 void pmfs_answer_getxattr(struct pmfs_call *c);

@@ -12,7 +12,6 @@
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
@@ -143,17 +142,6 @@ static void add_part(struct building *b, uint32_t context)
 	add_cost(b, &cost);
 }
 
-static void add_own(struct building *b, uint32_t context)
-{
-	struct pmfs_graph_cost cost = {
-		.function = function_of(b, context),
-		.callee = PM_NONE,
-		.line = pm_tree_frame(b->tree, context)->line,
-		.units = b->rest[context - b->stacks->first],
-	};
-	add_cost(b, &cost);
-}
-
 /* The call that this frame is. */
 static void add_call(struct building *b, uint32_t context, uint32_t caller)
 {
@@ -247,7 +235,11 @@ static void add_costs(struct building *b)
 	}
 	for (uint32_t i = s->first; i < s->end; i++)
 		if (pmfs_stacks_is_frame(s, i))
-			add_own(b, i);
+			add_cost(b,
+				&(struct pmfs_graph_cost){.function = function_of(b, i),
+					.callee = PM_NONE,
+					.line = pm_tree_frame(b->tree, i)->line,
+					.units = b->rest[i - s->first]});
 }
 
 /* ---- order ---- */

@@ -33,14 +33,6 @@ static void write_name(struct writing *w, const char *key, enum space space, uin
 	pm_text_char(w->out, '\n');
 }
 
-static void write_function(struct writing *w, const struct pmfs_graph_function *f)
-{
-	pm_text_char(w->out, '\n');
-	write_name(w, "ob", OBJECTS, f->module);
-	write_name(w, "fl", FILES, f->file);
-	write_name(w, "fn", FUNCTIONS, f->name);
-}
-
 static void write_callee(struct writing *w, const struct pmfs_graph_cost *cost)
 {
 	const struct pmfs_graph_function *callee = &w->graph->functions[cost->callee];
@@ -59,8 +51,13 @@ static void write_costs(struct writing *w)
 	const struct pmfs_graph *g = w->graph;
 	for (size_t i = 0; i < g->n_costs; i++) {
 		const struct pmfs_graph_cost *cost = &g->costs[i];
-		if (i == 0 || cost->function != cost[-1].function)
-			write_function(w, &g->functions[cost->function]);
+		const struct pmfs_graph_function *f = &g->functions[cost->function];
+		if (i == 0 || cost->function != cost[-1].function) {
+			pm_text_char(w->out, '\n');
+			write_name(w, "ob", OBJECTS, f->module);
+			write_name(w, "fl", FILES, f->file);
+			write_name(w, "fn", FUNCTIONS, f->name);
+		}
 		if (cost->callee != PM_NONE)
 			write_callee(w, cost);
 		pm_text_u64(w->out, cost->line);

@@ -11,7 +11,6 @@
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"

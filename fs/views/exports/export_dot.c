@@ -79,17 +79,6 @@ static void write_node(struct drawing *d, uint32_t function)
 		100 * share(d, f->total), 100 * self, 0.05 + 0.6 * self, 10 + 10 * self);
 }
 
-static void write_edge(
-	struct drawing *d, const struct pmfs_graph_cost *cost, uint64_t units, uint64_t calls)
-{
-	double part = share(d, units);
-	pm_text_printf(
-		d->out, "  f%u -> f%u [label=\"%.1f%%", cost->function, cost->callee, 100 * part);
-	if (calls > 0)
-		pm_text_printf(d->out, "\\n%llu×", (unsigned long long)calls);
-	pm_text_printf(d->out, "\", penwidth=%.1f, weight=%.0f];\n", 1 + 4 * part, 1 + 99 * part);
-}
-
 /* Calls of one function from several lines are one edge here; they are adjacent. */
 static void write_edges(struct drawing *d)
 {
@@ -104,8 +93,15 @@ static void write_edges(struct drawing *d)
 		if (i + 1 < g->n_costs && cost[1].function == cost->function &&
 			cost[1].callee == cost->callee)
 			continue;
-		if (counts(d, units))
-			write_edge(d, cost, units, calls);
+		double part = share(d, units);
+		if (counts(d, units)) {
+			pm_text_printf(d->out, "  f%u -> f%u [label=\"%.1f%%", cost->function,
+				cost->callee, 100 * part);
+			if (calls > 0)
+				pm_text_printf(d->out, "\\n%llu×", (unsigned long long)calls);
+			pm_text_printf(d->out, "\", penwidth=%.1f, weight=%.0f];\n", 1 + 4 * part,
+				1 + 99 * part);
+		}
 		units = calls = 0;
 	}
 }

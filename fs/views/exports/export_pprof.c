@@ -111,12 +111,6 @@ static uint32_t string_of_text(struct writing *w, uint32_t text)
 
 /* ---- samples ---- */
 
-static uint32_t place_of(struct writing *w, struct place place)
-{
-	w->used[place.frame] = true;
-	return pm_strtab_add(&w->places, (struct pm_bytes){(const uint8_t *)&place, sizeof(place)});
-}
-
 /* Ids of the locations of a context, the innermost first. */
 static void add_locations(struct writing *w, uint32_t context)
 {
@@ -133,7 +127,10 @@ static void add_locations(struct writing *w, uint32_t context)
 			line = frame->kind == PM_KIND_INSTRUCTION ? line : 0;
 			continue;
 		}
-		inner = place_of(w, (struct place){s->tree->frame[i], line, inner});
+		struct place place = {s->tree->frame[i], line, inner};
+		inner = pm_strtab_add(
+			&w->places, (struct pm_bytes){(const uint8_t *)&place, sizeof(place)});
+		w->used[place.frame] = true;
 		line = 0;
 		if (frame->kind == PM_KIND_INLINED && i != s->first)
 			continue;

@@ -4,7 +4,6 @@
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"

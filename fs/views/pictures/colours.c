@@ -76,19 +76,17 @@ static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
 	[PMFS_SQL] = SQL,
 	[PMFS_NET] = NET};
 
-/* Runtimes wait in functions of their own: barriers of OpenMP say so. */
-static bool is_wait(struct pm_bytes name)
-{
-	return memmem(name.p, name.len, "wait", 4) || memmem(name.p, name.len, "barrier", 7);
-}
-
 /* The first colour of a category, and how many it has. */
 static unsigned colours_of(enum pmfs_category category, struct pm_bytes name, unsigned *ret_n)
 {
 	*ret_n = 1;
 	if (category == PMFS_IDLE)
 		return IDLE;
-	if (category == PMFS_THREAD || (category == PMFS_OPENMP && is_wait(name)))
+	/* Runtimes wait in functions of their own: barriers of OpenMP say so. */
+	if (category == PMFS_THREAD ||
+		(category == PMFS_OPENMP &&
+			(memmem(name.p, name.len, "wait", 4) ||
+				memmem(name.p, name.len, "barrier", 7))))
 		return WAITING;
 	*ret_n = category == PMFS_PROGRAM ? PMFS_N_HUES : PMFS_N_SHADES;
 	return families[category];

@@ -7,7 +7,6 @@
 
 #include "formats/common/quantity.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"

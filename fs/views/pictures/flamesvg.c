@@ -200,14 +200,6 @@ static void draw_boxes(struct drawing *d)
 
 /* ---- the texts around them ---- */
 
-static void add_heading(struct pm_text *out, const struct pmfs_caption *c)
-{
-	pmfs_add_cut(out, c->title, 60);
-	if (c->title.len && c->metric.len)
-		pm_text_str(out, " · ");
-	pmfs_add_cut(out, c->metric, 40);
-}
-
 static void add_facts(const struct drawing *d, struct pm_text *out)
 {
 	const struct pm_bytes more[] = {d->caption->of, d->caption->source};
@@ -249,7 +241,10 @@ static uint32_t rows_of(const struct drawing *d)
 static void draw_header(struct drawing *d)
 {
 	struct pm_text line = {.arena = d->a};
-	add_heading(&line, d->caption);
+	pmfs_add_cut(&line, d->caption->title, 60);
+	if (d->caption->title.len && d->caption->metric.len)
+		pm_text_str(&line, " · ");
+	pmfs_add_cut(&line, d->caption->metric, 40);
 	pmfs_svg_open(d->out, TOP + BOTTOM + ROW * rows_of(d), pm_text_view(&line));
 	pmfs_svg_line(d->out, NULL, "title", PMFS_SVG_MARGIN, 29, &line);
 	add_facts(d, &line);

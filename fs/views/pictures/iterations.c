@@ -6,7 +6,6 @@
 
 #include "formats/common/sort.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/svg.h"

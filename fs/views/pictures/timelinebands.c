@@ -6,7 +6,6 @@
  */
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/pictures/timeline.h"
 #include "fs/views/sums/stacks.h"
 
@@ -254,15 +253,6 @@ static uint32_t count_runs(const uint32_t *band, uint32_t n)
 	return runs;
 }
 
-static void join_cells(uint32_t *band, uint32_t n)
-{
-	for (uint32_t i = 0; i < N; i += n) {
-		uint32_t end = i + n < N ? i + n : N, now = pick(band, i, end);
-		for (uint32_t k = i; k < end; k++)
-			band[k] = now;
-	}
-}
-
 uint32_t pmfs_bands_fit(struct pmfs_bands *b, uint32_t limit)
 {
 	uint32_t n = 0;
@@ -274,6 +264,11 @@ uint32_t pmfs_bands_fit(struct pmfs_bands *b, uint32_t limit)
 			runs += count_runs(b->name + (size_t)i * N, n);
 	} while (runs > limit && n < N);
 	for (uint32_t i = 0; i < b->n_rows; i++)
-		join_cells(b->name + (size_t)i * N, n);
+		for (uint32_t at = 0; at < N; at += n) {
+			uint32_t *band = b->name + (size_t)i * N, end = at + n < N ? at + n : N;
+			uint32_t cell = pick(band, at, end);
+			for (uint32_t k = at; k < end; k++)
+				band[k] = cell;
+		}
 	return n;
 }

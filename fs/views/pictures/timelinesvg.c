@@ -7,7 +7,6 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/model.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/assets.h"

@@ -359,7 +359,8 @@ static void build_spreads(struct pm_arena *a, void *m, void *p, struct pm_error 
 	pm_build_check(a, pm_sort(all->alone, all->n_alone, sizeof(*all->alone), by_place));
 }
 
-int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
+/* Reads the costs of every thread once, in parallel, and keeps the result. */
+static int get_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {sizeof(struct pmfs_spreads),
 		.what = "the spreads over threads", .build = build_spreads};
@@ -423,7 +424,7 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 			r = pmfs_no_memory(err);
 	}
 	if (r == 0 && pmfs_model_profile(m)->costs_by_thread)
-		r = pmfs_spreads(m, &s->all, err);
+		r = get_spreads(m, &s->all, err);
 	if (r == 0)
 		*ret = s;
 	else

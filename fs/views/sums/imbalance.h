@@ -25,9 +25,6 @@ struct pmfs_spreads {
 	uint64_t *kinds;
 };
 
-/* Reads the costs of every thread once, in parallel, and keeps the result. */
-int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err);
-
 /* Reads contexts one by one. */
 struct pmfs_imbalance {
 	struct pmfs_model *model;

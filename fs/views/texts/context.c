@@ -1,7 +1,6 @@
 /* The texts about one context: its identity, and the path to it; and hotpath.txt. */
 #include "formats/common/tree.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/totals.h"

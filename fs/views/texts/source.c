@@ -25,9 +25,16 @@
 
 /* ---- which file is which source ---- */
 
+/* The profile's sources, and the texts of the tree that are their file names. */
+struct sources {
+	const struct pm_source *sources;
+	uint32_t n;
+	uint32_t *file;        /* source → text of the tree, or PM_NONE */
+	struct pm_map of_file; /* text → source */
+};
+
 /* If several sources have the same name (evals of one place), costs are shown in each of them. */
-static void match_files(
-	struct pm_arena *scratch, struct pmfs_sources *part, const struct pm_tree *tree)
+static void match_files(struct pm_arena *scratch, struct sources *part, const struct pm_tree *tree)
 {
 	struct pm_strtab names = pm_strtab_in(scratch);
 	bool fresh;
@@ -53,7 +60,7 @@ static void match_files(
 
 static void sources_build(struct pm_arena *a, void *owner, void *p, struct pm_error *err)
 {
-	struct pmfs_sources *part = p;
+	struct sources *part = p;
 	struct pm_arena *scratch = pm_arena_scratch(a);
 	const struct pm_tree *tree;
 	size_t n = 0;
@@ -66,10 +73,10 @@ static void sources_build(struct pm_arena *a, void *owner, void *p, struct pm_er
 	pm_arena_done(scratch);
 }
 
-int pmfs_sources(struct pmfs_model *m, const struct pmfs_sources **ret, struct pm_error *err)
+static int get_sources(struct pmfs_model *m, const struct sources **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {
-		sizeof(struct pmfs_sources), .what = "the sources", .build = sources_build};
+		sizeof(struct sources), .what = "the sources", .build = sources_build};
 	return pmfs_model_part(m, PMFS_PART_SOURCES, &type, ret, err);
 }
 
@@ -123,16 +130,16 @@ struct pm_bytes pmfs_source_line(struct pm_bytes *text)
 
 int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err)
 {
-	const struct pmfs_sources *part;
-	int r = pmfs_sources(m, &part, err);
+	const struct sources *part;
+	int r = get_sources(m, &part, err);
 	return r < 0 ? r : pm_map_find(&part->of_file, file) != NULL;
 }
 
 bool pmfs_source_open(struct pm_arena *a, struct pmfs_model *m, uint32_t file, struct pm_bytes *ret,
 	struct pm_error *err)
 {
-	const struct pmfs_sources *part;
-	pm_build_check(a, pmfs_sources(m, &part, err));
+	const struct sources *part;
+	pm_build_check(a, get_sources(m, &part, err));
 	const uint32_t *source = pm_map_find(&part->of_file, file);
 	if (source)
 		*ret = open_text(a, m, &part->sources[*source], err);
@@ -515,8 +522,8 @@ static void write_lines(
 	const struct pmfs_writing *w, uint32_t source, uint32_t first, uint32_t last)
 {
 	struct annotated a = {.first = first, .last = last};
-	const struct pmfs_sources *part;
-	pm_build_check(w->a, pmfs_sources(w->model, &part, w->err));
+	const struct sources *part;
+	pm_build_check(w->a, get_sources(w->model, &part, w->err));
 	pm_build_check(w->a, pmfs_lines(w->model, &a.lines, w->err));
 	a.file = part->file[source];
 	a.shown = pm_arena_array(w->a, a.lines->columns->n, sizeof(*a.shown));
@@ -530,9 +537,9 @@ static void write_lines(
 
 static void write_source(const struct pmfs_writing *w)
 {
-	const struct pmfs_sources *part;
+	const struct sources *part;
 	const struct pm_source *source = (const struct pm_source *)(uintptr_t)w->doc->text.a;
-	pm_build_check(w->a, pmfs_sources(w->model, &part, w->err));
+	pm_build_check(w->a, get_sources(w->model, &part, w->err));
 	write_lines(w, (uint32_t)(source - part->sources), 1, UINT32_MAX);
 }
 
@@ -556,9 +563,9 @@ static int source_of_function(struct pmfs_model *m, uint32_t row, uint32_t *ret,
 	const struct pmfs_function **ret_function, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
-	const struct pmfs_sources *part;
+	const struct sources *part;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || (r = pmfs_sources(m, &part, err)) < 0)
+	if (r < 0 || (r = get_sources(m, &part, err)) < 0)
 		return r;
 	const struct pmfs_function *function = pmfs_function_at(f, row);
 	const uint32_t *source = pm_map_find(&part->of_file, function->file);

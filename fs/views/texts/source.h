@@ -14,17 +14,6 @@ int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, 
 
 /* ---- the text of source files ---- */
 
-/* The profile's sources, and the texts of the tree that are their file names. */
-struct pmfs_sources {
-	const struct pm_source *sources;
-	uint32_t n;
-	uint32_t *file;        /* source → text of the tree, or PM_NONE */
-	struct pm_map of_file; /* text → source */
-};
-
-/* Matched on the first call; owned by the model. */
-int pmfs_sources(struct pmfs_model *m, const struct pmfs_sources **ret, struct pm_error *err);
-
 /* Whether the profile has the text of the file named by the tree's text `file`. Opens nothing. */
 int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err);
 
