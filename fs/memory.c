@@ -1,7 +1,6 @@
 #include "fs/memory.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

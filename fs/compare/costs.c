@@ -5,7 +5,6 @@
  */
 #include "fs/compare/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

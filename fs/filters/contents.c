@@ -12,7 +12,6 @@
 #include "fs/filters/internal.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
-#include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 

@@ -9,7 +9,6 @@
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
 #include "fs/filters/internal.h"
-#include "fs/views/model/screen.h"
 
 const char *const pmfs_filter_names[PMFS_N_FILTERS] = {
 	[PMFS_FILTER_FOCUS] = "focus",

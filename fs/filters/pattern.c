@@ -2,12 +2,10 @@
 #include "fs/filters/pattern.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "formats/common/affix.h"
-#include "formats/common/utf8.h"
 #include "formats/common/work.h"
 #include "fs/filters/internal.h"
 #include "fs/views/model/categories.h"

@@ -4,8 +4,6 @@
  */
 #include "fs/tree/internal.h"
 
-#include <stdlib.h>
-
 #include "formats/common/folder.h"
 #include "fs/views/sums/threads.h"
 

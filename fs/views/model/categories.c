@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "formats/common/affix.h"
-#include "formats/common/work.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/model.h"
 #include "fs/views/model/parts.h"

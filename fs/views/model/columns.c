@@ -15,7 +15,6 @@
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
 #include "formats/common/slug.h"
-#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "profmount/limits.h"
 

@@ -7,7 +7,6 @@
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
-#include "fs/views/model/parts.h"
 #include "profmount/limits.h"
 
 void pmfs_add_cells(const struct pmfs_columns *c, pm_number *to, const pm_number *cells, bool outer)

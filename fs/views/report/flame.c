@@ -4,7 +4,6 @@
  */
 #include "fs/views/pictures/flame.h"
 #include "formats/common/sort.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"

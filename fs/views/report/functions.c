@@ -7,7 +7,6 @@
 #include "formats/common/sort.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/callers.h"

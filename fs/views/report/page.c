@@ -8,7 +8,6 @@
 
 #include "formats/common/tree.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/page.h"
 #include "fs/views/report/report.h"

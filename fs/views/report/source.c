@@ -2,7 +2,6 @@
 #include "fs/views/texts/source.h"
 #include "formats/common/work.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/lines.h"

@@ -5,7 +5,6 @@
 #include "formats/common/map.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/model.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/timeline.h"

@@ -5,7 +5,6 @@
 #include "formats/common/map.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"

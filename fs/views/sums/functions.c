@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "formats/common/list.h"
-#include "fs/views/model/parts.h"
 
 struct pmfs_hot *pmfs_hotpath(struct pm_arena *a, struct pmfs_model *m, uint32_t column,
 	uint32_t *ret_n, struct pm_error *err)

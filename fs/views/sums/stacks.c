@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "fs/views/model/flat.h"
-#include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "profmount/limits.h"
 

@@ -2,7 +2,6 @@
 #include "fs/views/sums/totals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fs/views/model/flat.h"

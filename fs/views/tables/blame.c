@@ -7,7 +7,6 @@
  * something changes, what one of them would have been charged since the beginning is kept, by kind
  * of waiting; a thread is charged the difference when it begins to do something else.
  */
-#include <math.h>
 #include <string.h>
 
 #include "formats/common/affix.h"
