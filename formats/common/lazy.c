@@ -2,8 +2,6 @@
 #include "formats/common/lazy.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* This thread builds it; the lock is held. */
@@ -78,23 +76,12 @@ static void build_in_arena(void *context)
 static int build(void *context, struct pm_error *err)
 {
 	struct building *b = context;
-	void *thing = b->type->build ? NULL : calloc(1, b->type->size);
 	b->err = err;
-	int r = b->type->build ? pm_build(&b->part->arena, build_in_arena, b)
-		: thing        ? b->type->fill(b->owner, thing, err)
-			       : -ENOMEM;
-	if (r < 0) {
-		if (thing)
-			b->type->done(thing);
-		free(thing);
-		pm_arena_done(&b->part->arena);
-		return pm_error_set(
-			err, r, b->type->file, PM_NO_OFFSET, "no memory for %s", b->type->what);
-	}
-	b->part->type = b->type;
-	if (thing)
-		b->part->built = thing;
-	return 0;
+	int r = pm_build(&b->part->arena, build_in_arena, b);
+	if (r == 0)
+		return 0;
+	pm_arena_done(&b->part->arena);
+	return pm_error_set(err, r, b->type->file, PM_NO_OFFSET, "no memory for %s", b->type->what);
 }
 
 int pm_part_build(
@@ -117,12 +104,6 @@ int pm_part_get_sized(struct pm_part *part, const struct pm_part_type *type, voi
 
 void pm_part_done(struct pm_part *part)
 {
-	if (!part->built)
-		return;
-	if (!part->type->build) {
-		part->type->done(part->built);
-		free(part->built);
-	}
 	pm_arena_done(&part->arena);
 	part->built = NULL;
 }

@@ -37,21 +37,15 @@ static inline int pm_lazy_get(struct pm_lazy *lazy,
 /* A kind of part. Const data. */
 struct pm_part_type {
 	size_t size;
-	/* Fills it in; it is zeroed before. After a failure, `done` is called. */
-	int (*fill)(void *owner, void *part, struct pm_error *err);
-	/* Frees its contents, even if it is only partly filled. */
-	void (*done)(void *part);
+	/* Fills it in, zeroed before, in its arena, as a build of that (arena.h). */
+	void (*build)(struct pm_arena *a, void *owner, void *part, struct pm_error *err);
 	const char *file; /* for errors, or NULL */
 	const char *what; /* there was no memory for: the context tree */
-	/* In place of `fill` and `done`: fills it in, in its arena, as a build of that (arena.h).
-	 */
-	void (*build)(struct pm_arena *a, void *owner, void *part, struct pm_error *err);
 };
 
 struct pm_part {
 	struct pm_lazy lazy;
-	const struct pm_part_type *type; /* NULL: not built */
-	void *built;
+	void *built; /* NULL: not yet */
 	struct pm_arena arena;
 };
 

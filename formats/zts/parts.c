@@ -162,31 +162,30 @@ struct window_traces {
 
 /* ---- what calls carry ---- */
 
-static int carried_fill(void *owner, void *part, struct pm_error *err)
+static void carried_free(void *part)
+{
+	zts_aggregate_done(part);
+}
+
+static void carried_build(struct pm_arena *arena, void *owner, void *part, struct pm_error *err)
 {
 	struct window_traces *w = owner;
 	struct zts_aggregate *a = part;
 	const struct zts_scope *scope = &w->scope;
 	const struct zts_wanted wanted = {
 		.first = scope->first, .n = scope->end - scope->first, .only_carried = true};
-	int r = zts_aggregate_build(
-		a, zts_stores_of(scope->z), &scope->z->survey, &wanted, NULL, err);
-	if (r == 0)
-		__atomic_add_fetch(&w->part->bytes, a->all->arena.total, __ATOMIC_RELAXED);
-	return r;
-}
-
-static void carried_done(void *part)
-{
-	zts_aggregate_done(part);
+	pm_arena_owns(arena, carried_free, a);
+	pm_build_check(arena,
+		zts_aggregate_build(
+			a, zts_stores_of(scope->z), &scope->z->survey, &wanted, NULL, err));
+	__atomic_add_fetch(&w->part->bytes, a->all->arena.total, __ATOMIC_RELAXED);
 }
 
 int zts_get_carried(
 	const struct zts_scope *scope, const struct zts_aggregate **ret, struct pm_error *err)
 {
 	static const struct pm_part_type type = {.size = sizeof(struct zts_aggregate),
-		.fill = carried_fill,
-		.done = carried_done,
+		.build = carried_build,
 		.what = "the attributes of a window"};
 	return scope->carried
 		? pm_part_get(scope->carried, &type, (void *)(uintptr_t)scope, ret, err)

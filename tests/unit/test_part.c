@@ -9,7 +9,7 @@
 
 struct owner {
 	struct pm_part part;
-	unsigned filled;
+	unsigned built;
 	int fails;
 	const char *why;
 };
@@ -21,32 +21,32 @@ struct thing {
 	unsigned nth;
 };
 
-static int thing_fill(void *context, void *part, struct pm_error *err)
+static void thing_free(void *thing)
 {
-	struct owner *o = context;
-	struct thing *t = part;
-	assert_null(t->memory);
-	t->memory = malloc(8);
-	t->nth = ++o->filled;
-	return o->fails && o->why ? pm_error_set(err, o->fails, "a.db", 8, "%s", o->why) : o->fails;
-}
-
-static void thing_done(void *part)
-{
-	struct thing *t = part;
+	struct thing *t = thing;
 	free(t->memory);
 	freed++;
 }
 
-static const struct pm_part_type type = {.size = sizeof(struct thing),
-	.fill = thing_fill,
-	.done = thing_done,
-	.file = "b.db",
-	.what = "things"};
+static void thing_build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
+{
+	struct owner *o = owner;
+	struct thing *t = part;
+	assert_null(t->memory);
+	pm_arena_owns(a, thing_free, t);
+	t->memory = malloc(8);
+	t->nth = ++o->built;
+	if (o->why)
+		pm_error_set(err, o->fails, "a.db", 8, "%s", o->why);
+	pm_build_check(a, o->fails);
+}
+
+static const struct pm_part_type type = {
+	.size = sizeof(struct thing), .build = thing_build, .file = "b.db", .what = "things"};
 
 static void test_is_built_once(void **state)
 {
-	struct owner o = {.filled = 0};
+	struct owner o = {.built = 0};
 	const struct thing *first, *second;
 	freed = 0;
 	assert_int_equal(pm_part_get(&o.part, &type, &o, &first, NULL), 0);
@@ -75,7 +75,7 @@ static void test_failures(void **state)
 	assert_int_equal(pm_part_get(&o.part, &type, &o, &t, &err), -EINVAL);
 	assert_string_equal(err.text, "is cut");
 	assert_int_equal(pm_part_get(&o.part, &type, &o, &t, &err), -EINVAL);
-	assert_int_equal(o.filled, 2); /* what lacked memory was tried again, the rest lasts */
+	assert_int_equal(o.built, 2); /* what lacked memory was tried again, the rest lasts */
 	assert_int_equal(freed, 2);
 	pm_part_done(&o.part);
 	assert_int_equal(freed, 2);
