@@ -19,8 +19,12 @@
 #include "formats/common/textlines.h"
 #include "profmount/limits.h"
 
-/* ZSTD_BLOCK: what the first 128 KiB of a zstd stream are compressed to at most. */
-enum { HEAD = 4096, ZSTD_BLOCK = 132 * 1024 };
+/*
+ * Most files say in their first bytes what they are; in a text, a first line can be long, and so
+ * can what stands before the telling key of a JSON object. ZSTD_BLOCK: what the first 128 KiB of a
+ * zstd stream are compressed to at most.
+ */
+enum { HEAD = 4096, FURTHER = 1 << 20, ZSTD_BLOCK = 132 * 1024 };
 
 /* For callers that open a source without a cache. */
 #define OWN_CACHE ((uint64_t)64 << 20)
@@ -68,16 +72,28 @@ static void opened_free(struct opened *o)
 	free(o);
 }
 
-/* The first bytes of a file, as they are, and as text. */
+/* The first bytes of a file as they are, inflated, and as text, which can be twice as long. */
+enum { AS_MANY = 4 };
+
 struct heads {
-	uint8_t raw[HEAD], inflated[HEAD], text[2 * HEAD];
+	uint8_t first[AS_MANY * HEAD];
+	uint8_t *further; /* NULL, or the same for FURTHER */
 	/* Of an empty file that stands for others: these, and their format. */
 	struct pm_names files;
 	const struct pm_format *format;
 };
 
-/* As far as the head can be inflated, without a byte order mark, UTF-16 as UTF-8. */
-static int text_of_head(struct pm_candidate *c, struct heads *heads)
+static void heads_done(struct heads *heads)
+{
+	free(heads->further);
+	pm_names_done(&heads->files);
+}
+
+/*
+ * From `c->head`, at most `size` bytes, as far as it can be inflated, without a byte order mark,
+ * UTF-16 as UTF-8; in AS_MANY × size bytes.
+ */
+static int text_of_head(struct pm_candidate *c, uint8_t *memory, size_t size)
 {
 	struct pm_bytes w = c->head;
 	struct pm_inflate *s = NULL;
@@ -86,27 +102,27 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 	c->text_is_all = c->head.len == c->size;
 	enum pm_inflate_kind kind = pm_inflate_kind_of(w);
 	uint8_t *block = NULL;
-	if (kind == PM_INFLATE_ZSTD) { /* gives nothing before a block of it is whole */
+	if (kind == PM_INFLATE_ZSTD && size < ZSTD_BLOCK) { /* nothing before a block is whole */
 		block = malloc(ZSTD_BLOCK);
 		ssize_t n = block ? pread(c->fd, block, ZSTD_BLOCK, 0) : 0;
 		w = (struct pm_bytes){block, n > 0 ? (size_t)n : 0};
 	}
 	if (kind != PM_INFLATE_STORED) {
 		s = pm_inflate_new(kind, w);
-		w = s ? pm_inflate_peek(s, HEAD) : (struct pm_bytes){NULL, 0};
+		w = s ? pm_inflate_peek(s, size) : (struct pm_bytes){NULL, 0};
 		r = !s || pm_inflate_status(s).state == PM_INFLATE_FAILED ? -ENOMEM : 0;
-		c->text_is_all = c->text_is_all && w.len < HEAD;
-		w.len = w.len < HEAD ? w.len : HEAD;
+		c->text_is_all = c->text_is_all && w.len < size;
+		w.len = w.len < size ? w.len : size;
 		if (w.len > 0)
-			w.p = memcpy(heads->inflated, w.p, w.len);
+			w.p = memcpy(memory + size, w.p, w.len);
 	}
 	c->inflated = w;
 	pm_textlines_decode(w, &text);
 	if (text.failed)
 		r = -ENOMEM;
 	else if (text.len > 0) /* UTF-8 is at most half as long again as UTF-16 */
-		memcpy(heads->text, text.p, text.len);
-	c->text = (struct pm_bytes){heads->text, text.len};
+		memcpy(memory + 2 * size, text.p, text.len);
+	c->text = (struct pm_bytes){memory + 2 * size, text.len};
 	pm_text_done(&text);
 	pm_inflate_free(s);
 	free(block);
@@ -226,7 +242,7 @@ static int candidate_open(
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			"is neither a regular file nor a directory");
 	}
-	ssize_t n = pread(fd, heads->raw, sizeof(heads->raw), 0);
+	ssize_t n = pread(fd, heads->first, HEAD, 0);
 	if (n < 0) {
 		int code = errno;
 		close(fd);
@@ -238,8 +254,8 @@ static int candidate_open(
 			close(fd);
 		return r;
 	}
-	c->head = (struct pm_bytes){heads->raw, (size_t)n};
-	if (text_of_head(c, heads) == 0)
+	c->head = (struct pm_bytes){heads->first, (size_t)n};
+	if (text_of_head(c, heads->first, HEAD) == 0)
 		return 0;
 	close(fd);
 	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
@@ -304,6 +320,23 @@ static const struct pm_format *next_by_probe(
 	*below = most;
 	*after = place;
 	return best;
+}
+
+/* Reads more of a text that no format is sure of. 0 or -ENOMEM. */
+static int look_further(struct pm_candidate *c, struct heads *heads)
+{
+	int sure = PM_PROBE_CERTAIN + 1;
+	size_t after = 0;
+	if (c->folder || c->text_is_all || memchr(c->text.p, '\0', c->text.len))
+		return 0;
+	next_by_probe(c, &sure, &after);
+	if (sure > PM_PROBE_UNNAMED)
+		return 0;
+	heads->further = malloc((size_t)AS_MANY * FURTHER);
+	ssize_t n = heads->further ? pread(c->fd, heads->further, FURTHER, 0) : 0;
+	if (n > 0)
+		c->head = (struct pm_bytes){heads->further, (size_t)n};
+	return !heads->further ? -ENOMEM : n > 0 ? text_of_head(c, heads->further, FURTHER) : 0;
 }
 
 /*
@@ -482,10 +515,13 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 		return r;
 	if (!format)
 		format = heads.format;
-	r = format ? opened_new(&c, format, options, ret, err)
-		   : open_by_probe(&c, options, ret, err);
+	if (!format)
+		r = look_further(&c, &heads);
+	r = r < 0        ? pm_error_set(err, r, path, PM_NO_OFFSET, "no memory")
+		: format ? opened_new(&c, format, options, ret, err)
+			 : open_by_probe(&c, options, ret, err);
 	close(c.fd);
-	pm_names_done(&heads.files);
+	heads_done(&heads);
 	return r;
 }
 
@@ -498,7 +534,7 @@ int pm_profile_probe(const char *path, struct pm_run_file *part)
 	if (candidate_open(path, &c, &heads, NULL) < 0)
 		return 0;
 	const struct pm_format *format = heads.format;
-	if (!format)
+	if (!format && look_further(&c, &heads) == 0)
 		format = next_by_probe(&c, &sure, &after);
 	close(c.fd);
 	if (part && format && format->run_file && !c.folder) {
@@ -508,7 +544,7 @@ int pm_profile_probe(const char *path, struct pm_run_file *part)
 		if (folder >= 0)
 			close(folder);
 	}
-	pm_names_done(&heads.files);
+	heads_done(&heads);
 	return format && sure > PM_PROBE_UNNAMED ? sure : 0;
 }
 

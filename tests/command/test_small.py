@@ -4,6 +4,7 @@
     test_small.py PROFMOUNT
 """
 import csv
+import gzip
 import io
 import json
 import os
@@ -82,6 +83,28 @@ class Small(unittest.TestCase):
             text = json.dumps({"profiles": [profile], "shared": {"frames": [{"name": "f"}]}})[:-1] + ", "
             source = self.source("late.speedscope.json", text + " " * (before - len(text)) + schema)
             self.assertEqual([r["name"] for r in self.rows(source, "functions.csv")], ["f"], before)
+
+    def test_what_says_the_format_may_stand_behind_the_head(self):
+        """DevTools' metadata, other writers' order of keys, long headers: more is read of a text that no format is sure of."""
+        long = "y" * 9000
+        event = {"ph": "X", "name": "f", "ts": 1, "dur": 5, "pid": 1, "tid": 1}
+        trace = json.dumps({"metadata": {"notes": long}, "traceEvents": [event]})
+        sampled = {"type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": 1, "samples": [[0]], "weights": [1]}
+        node = {"id": 1, "callFrame": {"functionName": "f", "scriptId": "1", "url": "a.js", "lineNumber": 0, "columnNumber": 0}, "hitCount": 1}
+        for name, data in (
+                ("Trace-1.json", trace), ("Trace-2.json", gzip.compress(trace.encode())), ("Trace-3.json", "\ufeff" + trace),
+                ("profile.json", {"shared": {"frames": [{"name": "f"}]}, "notes": long, "profiles": [sampled],
+                                  "$schema": "https://www.speedscope.app/file-format-schema.json"}),
+                ("node.json", {"title": long, "nodes": [node], "startTime": 0, "endTime": 9}),
+                ("out.txt", f"version: 1\ndesc: {long}\nevents: Ir\nfn=f\n1 5\n")):
+            source = self.source(name, data)
+            self.assertEqual([r["name"] for r in self.rows(source, "functions.csv")], ["f"], name)
+        runs = subprocess.run([PROFMOUNT, "--ls", self.folder, "runs"], capture_output=True, check=True).stdout.decode()
+        self.assertIn("Trace-1.json", runs)
+        for name, data in (("log.txt", f"{long}\n" * 200), ("other.json", {"notes": long, "nodes": [1]})):
+            done = subprocess.run([PROFMOUNT, "--cat", self.source(name, data), "summary.txt"], capture_output=True, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(b"is not a profile of a known format", done.stderr)
 
     def test_what_little_a_line_has_is_not_rounding(self):
         """Whole numbers are exact: what of a function lies on no known line is one part in 4 * 10^11."""
