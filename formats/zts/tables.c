@@ -168,10 +168,12 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct zts_aggregate *carried;
 	bool keyed = rows->table->columns == attribute_columns;
 	int r = get_carried(rows, &z, &carried, err);
+	if (r < 0)
+		return r;
 	const struct zts_attributes *of =
 		keyed ? &carried->all->attributes : &carried->all->statements;
-	if (r < 0 || rows->at >= of->texts.n)
-		return r;
+	if (rows->at >= of->texts.n)
+		return 0;
 	const struct zts_attr_sums *sums = &of->items[rows->at++];
 	cells[0] = pm_cell_u64(sums->traces);
 	cells[1] = pm_cell_u64(sums->trace_errors);

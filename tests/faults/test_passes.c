@@ -46,7 +46,7 @@ static bool write_store(void)
 /* The tables with percentiles: 0, or why they cannot be had. */
 static int read_tables(struct pm_text *ret)
 {
-	static const char *const paths[] = {"methods.csv", "attributes.csv", "statements.csv"};
+	static const char *const paths[] = {"attributes.csv", "methods.csv", "statements.csv"};
 	struct pm_profile *p;
 	int r = pm_profile_open(folder, "zts", NULL, &p, NULL);
 	if (r < 0)
