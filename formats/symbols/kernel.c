@@ -236,8 +236,8 @@ static void read_kernel(void *context)
 			add_symbol(
 				t, &t->items[i], next < t->n ? t->items[next].address : UINT64_MAX);
 	}
+	pm_arena_done(t->scratch); /* before ranges are put in order, which needs as much */
 	sym_scopes_finish(t->ret);
-	pm_arena_done(t->scratch);
 }
 
 int sym_kernel_read(struct pm_bytes file, const char *kernel, struct pm_bytes reference,
@@ -287,8 +287,8 @@ static void read_perf_map(void *context)
 		if (s->address + s->size > s->address)
 			add_function(t->ret, s->name, s->address, s->address + s->size);
 	}
+	pm_arena_done(t->scratch); /* before ranges are put in order, which needs as much */
 	sym_scopes_finish(t->ret);
-	pm_arena_done(t->scratch);
 }
 
 int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret)
