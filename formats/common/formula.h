@@ -41,7 +41,7 @@ struct pm_op {
 
 struct pm_formula {
 	uint32_t n;
-	struct pm_op *ops; /* owned; operands come before what takes them */
+	struct pm_op *ops; /* owned, or in an arena; operands come before what takes them */
 };
 
 /* What is wrong with a text, and where: `at` counts bytes from 0. */

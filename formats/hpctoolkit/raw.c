@@ -319,8 +319,6 @@ static const struct {
 	{PM_SHEET("raw/summary.csv", summary_columns, summary_record, .start = summary_start), 0},
 };
 
-enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
-
 /*
  * ==== the list ====
  * The list of documents below raw/: tables, and the files of the directory metrics/ as they are.
