@@ -289,7 +289,7 @@ static int run_file(int folder, const char *name, struct pm_run_file *ret)
 static int probe(const struct pm_candidate *c)
 {
 	static const char *const names[] = {"positions:", "fl=", "fn=", "ob=", "fi="};
-	struct pm_bytes rest = c->text;
+	struct pm_bytes rest = {c->text.p, c->text.len < HEAD ? c->text.len : HEAD};
 	bool events = false, named = false;
 	if (c->folder)
 		return c->n_files > 1 ? PM_PROBE_CERTAIN : PM_PROBE_NO;
