@@ -117,7 +117,7 @@ void cg_take_events(struct cg_reader *c, struct pm_bytes line)
 		if (c->at.n_columns >= PM_LIMIT_COLUMNS / 3) {
 			pm_rec_fail(c->r, -ENOTSUP, c->lines.offset, "has more than %d events",
 				PM_LIMIT_COLUMNS / 3);
-			return;
+			pm_build_fail(&c->arena, -ENOTSUP);
 		}
 		size_t n = c->at.n_columns;
 		pm_list_grow(&c->arena, &c->columns, n, &c->columns_room, sizeof(*c->columns));
@@ -125,7 +125,7 @@ void cg_take_events(struct cg_reader *c, struct pm_bytes line)
 		pm_list_grow(&c->arena, &c->cells, n, &c->cells_room, sizeof(*c->cells));
 		uint32_t event = event_of(c, w, k);
 		if (!pm_rec_goes_on(c->r))
-			return;
+			pm_build_fail(&c->arena, PM_NO_MEMORY);
 		c->columns[c->at.n_columns++] = event;
 	}
 	struct cg_total *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
