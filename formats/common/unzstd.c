@@ -39,8 +39,10 @@ struct pm_unzstd *pm_unzstd_new(void)
 const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_text *out)
 {
 	ZSTD_inBuffer from = {in.p, in.len, 0};
-	if (!z)
+	if (!z) {
+		pm_arena_failed(out->arena);
 		return "there is no memory to decompress it";
+	}
 	for (bool more = true; more;) {
 		size_t step = ZSTD_DStreamOutSize();
 		char *room = pm_text_reserve(out, step);

@@ -265,7 +265,7 @@ static struct pm_bytes read_bytes(struct perf *f)
 		pm_text_bytes(&all, w);
 		pm_inflate_consume(stream, w.len);
 	}
-	if (all.failed)
+	if (all.failed || pm_inflate_status(stream).state == PM_INFLATE_FAILED)
 		pm_build_fail(&f->arena, PM_NO_MEMORY);
 	return pm_text_view(&all);
 }

@@ -332,8 +332,9 @@ static void unpack(
 {
 	size_t head = type == COMPRESSED ? 8 : 16;
 	struct pm_bytes piece = {record + head, (size_t)size - head};
-	if (type == COMPRESSED2 && data_size(f, record) <= piece.len)
-		piece.len = (size_t)data_size(f, record);
+	uint64_t said = type == COMPRESSED2 ? data_size(f, record) : piece.len;
+	if (said <= piece.len)
+		piece.len = (size_t)said;
 	if (!u->broken && !u->zstd)
 		u->zstd = pm_unzstd_new();
 	if (!u->broken)

@@ -106,10 +106,8 @@ static void read_format(struct perf *f, struct pm_bytes text)
 	}
 	struct perf_trace_event *event = pm_rec_alloc(f->r, sizeof(*event));
 	struct perf_field *kept = n ? pm_rec_alloc(f->r, n * sizeof(*kept)) : NULL;
-	if (!event || !kept)
-		return;
-	pm_map_put(&f->trace_index, id, (uint32_t)f->n_trace_events, &fresh);
-	if (fresh) {
+	if (event && kept && pm_map_put(&f->trace_index, id, (uint32_t)f->n_trace_events, &fresh) &&
+		fresh) {
 		perf_grow(f, &f->trace_events, f->n_trace_events, &f->trace_events_room,
 			sizeof(*f->trace_events));
 		memcpy(kept, fields, n * sizeof(*kept));
