@@ -549,8 +549,10 @@ static void read_events(struct reading *t, const struct profile *p)
 									       : 0;
 			else if (is_frame)
 				frame = index_of(&v, t->n_frames);
-			else if (kind == PM_SCAN_NUMBER)
-				how = pm_scan_decimal(v.text, event_scale(p), &at);
+			else
+				how = kind == PM_SCAN_NUMBER
+					? pm_scan_decimal(v.text, event_scale(p), &at)
+					: PM_DECIMAL_NONE;
 		}
 		at = how >= PM_DECIMAL_BEYOND ? INT64_MIN : at;
 		t->n_rounded += how == PM_DECIMAL_ROUNDED;
