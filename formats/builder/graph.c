@@ -319,7 +319,7 @@ static struct pm_cycles list_cycles(
 {
 	const struct pm_recording *r = &o->recording;
 	uint32_t n = 0, k = 0, metrics = o->whole.metrics.n, leads = o->whole.metrics.leads;
-	struct member *members = pm_arena_array(a, r->n_functions, sizeof(*members));
+	struct member *members = pm_arena_zeroed(a, r->n_functions, sizeof(*members));
 	uint32_t *functions = pm_arena_array(a, r->n_functions, sizeof(*functions));
 	uint32_t *first = pm_arena_array(a, (size_t)r->n_circles + 1, sizeof(*first));
 	while (k + 1 < metrics &&
@@ -334,6 +334,7 @@ static struct pm_cycles list_cycles(
 		functions[i] = members[i].function;
 		first[members[i].circle + 1] = i + 1;
 	}
+	pm_arena_free(a, members);
 	return (struct pm_cycles){r->n_circles, r->circles, first, functions};
 }
 

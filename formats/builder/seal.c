@@ -100,7 +100,7 @@ static bool is_apart(const struct pm_recording *r, uint32_t context)
 /* By path: what siblings are ordered by, the amount of inclusive cost. */
 static double *weigh(struct pm_arena *scratch, const struct pm_recording *r, uint32_t leading)
 {
-	double *weight = pm_arena_array(scratch, r->paths.n, sizeof(*weight));
+	double *weight = pm_arena_zeroed(scratch, r->paths.n, sizeof(*weight));
 	if (leading == PM_NONE)
 		return weight;
 	for (size_t i = 0; i < r->n_cells; i++)
@@ -121,7 +121,7 @@ static void freeze_tree(struct pm_arena *scratch, struct pm_recording *r, struct
 	uint32_t leading, struct pm_error *err)
 {
 	struct pm_tree_builder *tree = r->tree;
-	const double *weight = weigh(scratch, r, leading);
+	double *weight = weigh(scratch, r, leading);
 	for (uint32_t i = 0; i < r->paths.n; i++) {
 		if (i % BETWEEN_QUESTIONS == 0)
 			pm_build_proceed(scratch);
@@ -134,6 +134,7 @@ static void freeze_tree(struct pm_arena *scratch, struct pm_recording *r, struct
 	r->depths = NULL;
 	r->tree = NULL;
 	pm_build_check(scratch, pm_tree_freeze(tree, weight, &w->tree, &r->path_contexts, err));
+	pm_arena_free(scratch, weight);
 	const uint32_t *index = r->path_contexts;
 	for (size_t i = 0; i < r->n_cells; i++)
 		r->cells[i].context = index[r->cells[i].context];
