@@ -192,22 +192,44 @@ static struct pm_bytes from(struct pm_bytes text, size_t at)
 	return (struct pm_bytes){at ? text.p + at : text.p, text.len - at};
 }
 
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Where a compiler's mark begins. Words of other languages have dots, too, but no such numbers. */
+static size_t find_mark(struct pm_bytes bare)
+{
+	static const char *const numbered[] = {"._omp_fn.", ".isra.", ".part.", ".constprop."};
+	for (size_t at = 1; at < bare.len; at++) {
+		struct pm_bytes rest = from(bare, at);
+		if (rest.p[0] != '.')
+			continue;
+		if (pm_begins_with(rest, ".omp_outlined"))
+			return at;
+		if (pm_begins_with(rest, ".cold") && (rest.len == 5 || rest.p[5] == '.') &&
+			(rest.len < 7 || is_digit(rest.p[6])))
+			return at;
+		for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+			size_t n = strlen(numbered[i]);
+			if (pm_begins_with(rest, numbered[i]) && rest.len > n &&
+				is_digit(rest.p[n]))
+				return at;
+		}
+	}
+	return bare.len;
+}
+
 struct pm_bytes pmfs_name_original(struct pm_bytes name, struct pm_bytes *ret_mark)
 {
 	static const char clone[] = " [clone ";
-	static const char *const marks[] = {
-		"._omp_fn.", ".omp_outlined", ".isra.", ".part.", ".constprop.", ".cold"};
 	struct pm_bytes bare = pmfs_name_bare(name);
 	struct pm_bytes notes = from(name, (size_t)(bare.p - name.p) + bare.len);
 	size_t end = 0;
 	notes = from(notes, find(notes, clone));
 	while (end < notes.len && pm_begins_with(from(notes, end), clone))
 		end += find(from(notes, end + 1), "]") + 2;
-	size_t at = bare.len;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		size_t one = find(bare, marks[i]);
-		at = one > 0 && one < at ? one : at;
-	}
+	size_t at = find_mark(bare);
 	*ret_mark = at < bare.len ? from(bare, at)
 				  : (struct pm_bytes){notes.p, end < notes.len ? end : notes.len};
 	return (struct pm_bytes){bare.p, at};

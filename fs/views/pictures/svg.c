@@ -174,6 +174,26 @@ static void add_shortened(struct pm_text *out, struct pm_bytes bare, size_t colu
 	}
 }
 
+/* By what compilers' marks differ: the last number, and what follows (`.0.cold`); else the last
+ * word. */
+static struct pm_bytes number_of(struct pm_bytes mark)
+{
+	size_t last = mark.len;
+	for (size_t i = mark.len; i-- > 0;) {
+		if (mark.p[i] != '.')
+			continue;
+		if (last == mark.len)
+			last = i;
+		if (mark.p[0] != '.')
+			break; /* a note */
+		if (i + 1 < mark.len && mark.p[i + 1] >= '0' && mark.p[i + 1] <= '9') {
+			last = i;
+			break;
+		}
+	}
+	return (struct pm_bytes){mark.len ? mark.p + last : NULL, mark.len - last};
+}
+
 /*
  * Tries in this order: all of the name; the name without types and arguments; a part of that, and
  * the end of what a compiler added, `.0`, by which copies differ. labels.js does the same.
@@ -190,8 +210,7 @@ void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns)
 		pm_text_bytes(out, mark);
 		return;
 	}
-	const uint8_t *dot = mark.len ? memrchr(mark.p, '.', mark.len) : NULL;
-	struct pm_bytes end = {dot, dot ? (size_t)(mark.p + mark.len - dot) : 0};
+	struct pm_bytes end = number_of(mark);
 	end.len -= end.len && end.p[end.len - 1] == ']';
 	size_t room = columns > end.len ? columns - end.len : 0, before = out->len;
 	if (end.len && room > 0 && fits(bare, room - 1)) {

@@ -36,10 +36,16 @@ function bare(name) {
 
 /* The bare name of the function of which a compiler made this one, and what tells it from others of that; as pmfs_name_original does. */
 function original(name) {
-  const short = bare(name), made = short.slice(1).search(/\._omp_fn\.|\.omp_outlined|\.(isra|part|constprop)\.|\.cold/) + 1;
+  const short = bare(name), made = short.slice(1).search(/\.(_omp_fn|isra|part|constprop)\.\d|\.omp_outlined|\.cold(?:\.\d|\.?$)/) + 1;
   if (made) return [short.slice(0, made), short.slice(made)];
   const notes = name.slice(name.indexOf(short) + short.length).match(/(?: \[clone [^\]]*\])+/);
   return [short, notes ? notes[0] : ""];
+}
+
+/* Where that begins by which marks differ: the last number, or what stands last. */
+function numberOf(mark) {
+  const at = mark[0] === "." ? mark.search(/\.\d[^.]*(?:\.(?!\d)[^.]*)*$/) : -1;
+  return at >= 0 ? at : mark.lastIndexOf(".");
 }
 
 /* Where the last component of a bare name begins that begins before a place. */
@@ -84,7 +90,7 @@ function fit(name, room) {
   const most = Math.floor(room / column), [short, mark] = original(name);
   if (columnsOf(name) <= most) return name;
   if (columnsOf(short + mark) <= most) return short + mark;
-  const end = mark.slice(mark.lastIndexOf(".")).replace(/\]$/, ""), left = most - end.length;
+  const end = mark.slice(numberOf(mark)).replace(/\]$/, ""), left = most - end.length;
   const shown = end && columnsOf(short) < left ? short + "…" : shortened(short, left);
   return shown && shown + end;
 }

@@ -162,7 +162,7 @@ const place = (file, line) => file ? fileName(file) + (line ? ":" + line : "") :
 function nameOf(name, more) {
   let wider, from, end, after, last = name.length;
   if (name.length < 4096) {
-    const [short, mark] = original(name), begin = name.indexOf(short), at = component(short, short.length), dot = mark.lastIndexOf(".");
+    const [short, mark] = original(name), begin = name.indexOf(short), at = component(short, short.length), dot = numberOf(mark);
     end = begin + short.length;
     from = begin + at;
     after = name.indexOf(mark, end) + mark.length;
