@@ -105,6 +105,24 @@ class Small(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(b"is not a profile of a known format", done.stderr)
 
+    def test_more_events_than_columns_are_refused(self):
+        """callgrind: a sum that was to be compared stood before them, and there were no sums yet."""
+        events = " ".join(f"e{i}" for i in range(1366))
+        source = self.source("many.callgrind", f"# callgrind format\nsummary: 1\nevents: {events}\nfn=f\n1 5\n")
+        done = subprocess.run([PROFMOUNT, "--cat", source, "summary.txt"], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.decode()), (1, f"profmount: {source}+0x1e: has more than 1365 events\n"))
+
+    def test_of_two_times_of_an_event_the_last_one_holds(self):
+        profile = {"type": "evented", "name": "p", "unit": "nanoseconds", "startValue": 0, "endValue": 9, "events": [
+            {"type": "O", "frame": 0, "at": 0}, {"type": "C", "frame": 0, "at": 7}]}
+        whole = json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "f"}]},
+                            "profiles": [profile]})
+        source = self.source("twice.speedscope.json", whole.replace('"at": 7', '"at": 5, "at": 7'))
+        self.assertEqual(self.rows(source, "functions.csv")[0]["time_ns_excl"], "7")
+        source = self.source("none.speedscope.json", whole.replace('"at": 7', '"at": 7, "at": "x"'))
+        self.assertEqual(self.rows(source, "functions.csv")[0]["time_ns_excl"], "9")
+        self.assertEqual(len(self.rows(source, "damage.csv")), 2) # an event without a time, a call without an end
+
     def test_what_little_a_line_has_is_not_rounding(self):
         """Whole numbers are exact: what of a function lies on no known line is one part in 4 * 10^11."""
         source = self.source("little.cpuprofile", {"nodes": [{
