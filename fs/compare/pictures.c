@@ -177,13 +177,13 @@ struct drawing {
 /* ---- what is drawn ---- */
 
 /* The frames of functions whose difference is beyond the noise. */
-static void find_changed(
-	struct drawing *d, const struct pmfs_tree_union *u, const struct pmfs_stacks *s)
+static void find_changed(struct drawing *d, struct pm_arena *scratch,
+	const struct pmfs_tree_union *u, const struct pmfs_stacks *s)
 {
 	const struct pmfs_joined *j;
 	struct pmfs_stacks marks = *s;
 	pm_build_check(d->a, pmfs_functions_get(d->compare, &j, d->err));
-	marks.self = pm_arena_array(d->a, u->tree.n_contexts, sizeof(*marks.self));
+	marks.self = pm_arena_array(scratch, u->tree.n_contexts, sizeof(*marks.self));
 	for (uint32_t i = 0; i < u->tree.n_contexts; i++) {
 		uint32_t key = u->key[PMFS_OTHER][i];
 		if (key == PM_NONE)
@@ -224,14 +224,16 @@ static bool has_shares(const struct drawing *d, uint32_t quantity)
 
 static void read_quantity(struct drawing *d, uint32_t quantity)
 {
+	struct pm_arena *scratch = pm_arena_scratch(d->a);
 	const struct pmfs_tree_union *u;
 	pm_build_check(d->a, pmfs_union_get(d->compare, &u, d->err));
 	const struct two_stacks *s =
-		two_stacks_make(d->a, d->compare, u, quantity, has_shares(d, quantity), d->err);
+		two_stacks_make(scratch, d->compare, u, quantity, has_shares(d, quantity), d->err);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		d->side[side] = pmfs_name_paths_make(d->a, &s->side[side], pm_text_line);
 	if (pmfs_compare_tested(d->costs))
-		find_changed(d, u, &s->side[PMFS_OTHER]);
+		find_changed(d, scratch, u, &s->side[PMFS_OTHER]);
+	pm_arena_done(scratch);
 	shade_nodes(d);
 }
 
