@@ -293,11 +293,11 @@ static inline pm_number pmfs_value_number(const struct pm_value *value)
 
 /*
  * Whether what is left of costs, of which others were taken off, is an error of rounding: less than
- * this part of them. Whole numbers below 2^53 have none.
+ * this part of them. Whole numbers have none, where doubles that are none would have fractions.
  */
 static inline bool pmfs_is_rounding(pm_number left, pm_number of, double part)
 {
-	bool exact = left == truncl(left) && fabsl(of) < 0x1p53L;
+	bool exact = left == truncl(left) && fabsl(of) < 0x1p49L;
 	return fabsl(left) <= fabsl(of) * part && (left == 0 || !exact);
 }
 
