@@ -34,10 +34,10 @@ static void add_entries(
 	add_entry(
 		out, "report.html", "The runs in a browser: costs, scaling, the largest changes.");
 	add_entry(out, "runs.csv",
-		"A row a run: whole costs, threads, time, directory; why it cannot be read.");
+		"One row per run: whole costs, threads, time, directory; why it cannot be read.");
 	add_entry(out, "functions.csv", "functions.csv of every run, one after the other.");
 	add_entry(out, "functions-wide.csv",
-		"A row a function, a column a run: own cost of the primary quantity.");
+		"One row per function, one column per run: own cost of the primary quantity.");
 	if (e->runs.repeated)
 		add_entry(out, "noise.csv",
 			"Mean, deviation, least and most of each function's own cost by name.");
