@@ -9,7 +9,6 @@
 
 #include "formats/builder/recording.h"
 #include "formats/common/sort.h"
-#include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 14 };
 

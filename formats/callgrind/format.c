@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "formats/callgrind/callgrind.h"
-#include "profmount/limits.h"
 
 /* ---- raw/ ---- */
 

@@ -1,6 +1,5 @@
 #include "formats/common/crew.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "formats/common/thread.h"

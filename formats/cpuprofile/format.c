@@ -5,7 +5,6 @@
 
 #include "formats/builder/v8.h"
 #include "formats/common/folder.h"
-#include "profmount/limits.h"
 
 static bool is(struct pm_bytes key, const char *name)
 {

@@ -13,7 +13,6 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/textlines.h"
-#include "profmount/limits.h"
 
 enum { MOST_DIGITS = 308 };
 

@@ -1,7 +1,6 @@
 /* Threads, and what is mapped where, as forks, execs and maps change it in time. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/perf/data.h"
 

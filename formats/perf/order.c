@@ -4,7 +4,6 @@
  * than samples are few; each is remembered.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"

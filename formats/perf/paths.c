@@ -1,5 +1,4 @@
 /* Names of places in code, and the call paths of samples. */
-#include <stdio.h>
 #include <sys/utsname.h>
 
 #include "formats/builder/named.h"

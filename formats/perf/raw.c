@@ -4,7 +4,6 @@
  */
 #include "formats/common/sort.h"
 #include "formats/perf/data.h"
-#include <stdio.h>
 
 /* Rows are an array of records. */
 #define ROWS(name, type)                                                                           \

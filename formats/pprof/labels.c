@@ -3,7 +3,6 @@
  * of the samples that have it, which is read again when it is entered.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"

@@ -3,7 +3,6 @@
  * that the frames of a location, several where functions were inlined, are made once a path.
  */
 #include <errno.h>
-#include <inttypes.h>
 
 #include "formats/builder/named.h"
 #include "formats/common/list.h"

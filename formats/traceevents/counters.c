@@ -2,7 +2,6 @@
  * Counters: numbers over time. Each number of a counter's `args` is kept, 24 bytes; counters are
  * apart by process, name and id, and have a column for each name of a number.
  */
-#include <stdlib.h>
 
 #include "formats/common/sort.h"
 #include "formats/common/work.h"

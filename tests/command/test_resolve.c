@@ -1,7 +1,6 @@
 /* fs/resolve.c: links of a mount, followed as the kernel follows them. */
 #include "tests/unittest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "fake.h"

@@ -1,6 +1,5 @@
 /* Expensive HPCToolkit databases. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 /* Costly perf.data and callgrind.out. */
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/cost/costly.h"
 

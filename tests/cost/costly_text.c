@@ -1,8 +1,6 @@
 /* Costly profiles of formats over the builder: JSON, text, profile.proto. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/text.h"
 #include "tests/cost/costly.h"

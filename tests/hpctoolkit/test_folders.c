@@ -2,7 +2,6 @@
 #include "tests/unittest.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

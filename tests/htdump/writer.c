@@ -3,7 +3,6 @@
  */
 #include "tests/htdump/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "tests/unittest.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/buckets.h"

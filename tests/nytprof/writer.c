@@ -1,7 +1,6 @@
 /* Bytes of profiles, field by field; docs/formats/nytprof.md has the same tables. */
 #include "tests/nytprof/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/inflate.h"

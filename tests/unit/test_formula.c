@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "formats/common/formula.h"
-#include "profmount/limits.h"
 
 /* a is 6, b is 4, none is NaN, zero is 0. */
 static double value_of(const void *self, uint32_t leaf)

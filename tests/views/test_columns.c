@@ -1,7 +1,6 @@
 /* Names of metric columns, and which metric fills which. */
 #include "harness.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PLACE PMFS_PLACE_ROOT

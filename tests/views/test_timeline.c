@@ -1,7 +1,6 @@
 /* timeline.svg, of one thread and of all, and the data behind it. */
 #include "harness.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "fs/views/model/catalog.h"

@@ -1,7 +1,6 @@
 /* fs/windows: names of windows, and the collection that finds them by name. */
 #include "tests/unittest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "fake.h"

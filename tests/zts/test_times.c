@@ -1,7 +1,6 @@
 /* The longest times that a record can store: their sums do not wrap. */
 #include "tests/unittest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

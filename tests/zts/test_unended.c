@@ -4,7 +4,6 @@
  */
 #include "tests/unittest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

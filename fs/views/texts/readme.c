@@ -3,7 +3,6 @@
  * use names from this profile, in any POSIX shell with any awk; and what numbers mean.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
