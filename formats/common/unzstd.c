@@ -50,6 +50,8 @@ const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_tex
 			return "it decompresses to more than there is memory for";
 		ZSTD_outBuffer to = {room, step, 0};
 		size_t r = ZSTD_decompressStream(z->stream, &to, &from);
+		if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+			pm_arena_failed(out->arena);
 		if (ZSTD_isError(r))
 			return reason(r);
 		out->len += to.pos;
@@ -83,7 +85,9 @@ struct pm_ahead_step pm_unzstd_step(struct pm_unzstd *z, struct pm_bytes in, uin
 			step.why = "it decompresses to more than 1032 times its size";
 		else if (r > 0 && from.pos == from.size && to.pos < n)
 			step.why = "it is cut";
-		if (step.why)
+		if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+			step.state = PM_INFLATE_FAILED;
+		else if (step.why)
 			step.state = PM_INFLATE_BROKEN;
 	}
 	if (z)
