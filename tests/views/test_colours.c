@@ -243,6 +243,7 @@ static void test_labels_keep_what_tells_names_apart(void **state)
 		{"solve.constprop.0.isra.0", 12, "solve….0"},
 		{"solve.cold", 10, "solve.cold"},
 		{"solve_it.constprop.1.cold", 14, "solve_….1.cold"},
+		{"solve.constprop.0.cold", 9, "solve….0"},
 		{"com.acme.cold.A.load", 12, "…cold.A.load"},
 		{"com.acme.part.B.load", 12, "…part.B.load"},
 		{"main.coldPath", 11, "…coldPath"},

@@ -150,11 +150,13 @@ static bool is_telling(struct pm_bytes part)
 	return starts && !fits(part, 2);
 }
 
+enum { SHORTEST = 4 /* columns of a part of a name */ };
+
 /* The last components after `…`, the beginning of the last one before `…`, or nothing. */
 static void add_shortened(struct pm_text *out, struct pm_bytes bare, size_t columns)
 {
 	struct pm_bytes last = bare, best = {NULL, 0};
-	for (size_t at = bare.len; columns >= 4 && at > 0;) {
+	for (size_t at = bare.len; columns >= SHORTEST && at > 0;) {
 		at = pmfs_name_component(bare, at);
 		struct pm_bytes part = {bare.p + at, bare.len - at};
 		if (at == 0 || !is_telling(part))
@@ -168,7 +170,7 @@ static void add_shortened(struct pm_text *out, struct pm_bytes bare, size_t colu
 	if (best.len > 0) {
 		pm_text_str(out, "…");
 		pm_text_bytes(out, best);
-	} else if (columns >= 4 && last.len > 0) {
+	} else if (columns >= SHORTEST && last.len > 0) {
 		pm_text_add(out, last.p, fitting(last, columns - 1));
 		pm_text_str(out, "…");
 	}
@@ -212,6 +214,9 @@ void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns)
 	}
 	struct pm_bytes end = number_of(mark);
 	end.len -= end.len && end.p[end.len - 1] == ']';
+	const uint8_t *more = end.len > 1 ? memchr(end.p + 1, '.', end.len - 1) : NULL;
+	if (more && columns < end.len + SHORTEST)
+		end.len = (size_t)(more - end.p);
 	size_t room = columns > end.len ? columns - end.len : 0, before = out->len;
 	if (end.len && room > 0 && fits(bare, room - 1)) {
 		pm_text_bytes(out, bare);

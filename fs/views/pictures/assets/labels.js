@@ -90,7 +90,9 @@ function fit(name, room) {
   const most = Math.floor(room / column), [short, mark] = original(name);
   if (columnsOf(name) <= most) return name;
   if (columnsOf(short + mark) <= most) return short + mark;
-  const end = mark.slice(numberOf(mark)).replace(/\]$/, ""), left = most - end.length;
+  let end = mark.slice(numberOf(mark)).replace(/\]$/, "");
+  if (most < end.length + 4) end = end.replace(/^(.[^.]*)\..*/s, "$1");
+  const left = most - end.length;
   const shown = end && columnsOf(short) < left ? short + "…" : shortened(short, left);
   return shown && shown + end;
 }
