@@ -20,9 +20,9 @@
 #include "profmount/limits.h"
 
 /*
- * Most files say in their first bytes what they are; in a text, a first line can be long, and so
- * can what stands before the telling key of a JSON object. ZSTD_BLOCK: what the first 128 KiB of a
- * zstd stream are compressed to at most.
+ * Most files say in their first bytes what they are; what stands before the telling key of a JSON
+ * object can be long. ZSTD_BLOCK: what the first 128 KiB of a zstd stream are compressed to at
+ * most.
  */
 enum { HEAD = 4096, FURTHER = 1 << 20, ZSTD_BLOCK = 132 * 1024 };
 
@@ -322,12 +322,14 @@ static const struct pm_format *next_by_probe(
 	return best;
 }
 
-/* Reads more of a text that no format is sure of. 0 or -ENOMEM. */
+/* Reads more of JSON of which no format is sure. 0 or -ENOMEM. */
 static int look_further(struct pm_candidate *c, struct heads *heads)
 {
 	int sure = PM_PROBE_CERTAIN + 1;
-	size_t after = 0;
-	if (c->folder || c->text_is_all || memchr(c->text.p, '\0', c->text.len))
+	size_t after = 0, i = 0;
+	while (i < c->text.len && memchr(" \t\r\n", c->text.p[i], 4))
+		i++;
+	if (c->text_is_all || i == c->text.len || !memchr("{[", c->text.p[i], 2))
 		return 0;
 	next_by_probe(c, &sure, &after);
 	if (sure > PM_PROBE_UNNAMED)

@@ -14,7 +14,7 @@
 #include "formats/common/map.h"
 #include "formats/common/textlines.h"
 
-enum { MOST_DIGITS = 308 };
+enum { MOST_DIGITS = 308, HEAD = 4096 /* of a file, which say whether it is such */ };
 
 /* ---- one line ---- */
 
@@ -497,7 +497,9 @@ static bool is_text(struct pm_bytes b)
 
 static int probe(const struct pm_candidate *c)
 {
-	struct pm_bytes rest = c->text, line;
+	/* Its first 4 KiB, whatever there is: a line behind them may be damaged. */
+	bool all = c->text_is_all && c->text.len <= HEAD;
+	struct pm_bytes rest = {c->text.p, c->text.len < HEAD ? c->text.len : HEAD}, line;
 	struct count count;
 	bool good = rest.len > 0 && is_text(rest) && memchr(rest.p, ';', rest.len);
 	unsigned lines = 0;
@@ -505,7 +507,7 @@ static int probe(const struct pm_candidate *c)
 		return c->folder ? PM_PROBE_NO : PM_PROBE_BY_CONTENT;
 	while (good && rest.len > 0) {
 		const uint8_t *end = memchr(rest.p, '\n', rest.len);
-		if (!end && !c->text_is_all)
+		if (!end && !all)
 			break; /* a stack so long that its end is not there, or the rest */
 		line = (struct pm_bytes){rest.p, end ? (size_t)(end - rest.p) : rest.len};
 		rest.p += line.len + (end != NULL);
@@ -517,7 +519,7 @@ static int probe(const struct pm_candidate *c)
 		lines++;
 		good = take_count(&line, &count);
 	}
-	return good && (lines > 0 || !c->text_is_all) ? PM_PROBE_UNNAMED : PM_PROBE_NO;
+	return good && (lines > 0 || !all) ? PM_PROBE_UNNAMED : PM_PROBE_NO;
 }
 
 static const struct pm_reader reader = {

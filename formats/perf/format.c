@@ -11,9 +11,11 @@
 #include "formats/common/folder.h"
 #include "formats/perf/perf.h"
 
-/* The first line that is no comment is that of a sample. */
+/* The first line that is no comment is that of a sample: such lines are short, and no JSON or HTML.
+ */
 static bool is_script(const struct pm_candidate *c)
 {
+	enum { LONGEST = 4096 };
 	/* A header that may be longer than what is seen here. */
 	static const char header[] = "# ========\n# captured on";
 	struct pm_bytes rest = c->text, line;
@@ -29,7 +31,8 @@ static bool is_script(const struct pm_candidate *c)
 			line.len--;
 		if (line.len > 0 && line.p[0] != '#' &&
 			!memmem(line.p, line.len, "PERF_RECORD_", 12))
-			return perf_head_read(line, &h);
+			return line.len <= LONGEST && line.p[0] != '{' && line.p[0] != '<' &&
+				perf_head_read(line, &h);
 	}
 	return false;
 }

@@ -14,7 +14,7 @@ struct pm_candidate {
 	bool folder;
 	uint64_t size; /* of a file */
 	uint64_t mtime_ns;
-	/* Of a file: its first 4096 bytes; of a text of which no format is sure then, 1 MiB. */
+	/* Of a file: its first 4096 bytes; of JSON of which no format is sure then, 1 MiB. */
 	struct pm_bytes head;
 	struct pm_bytes inflated; /* the same inflated, where it is compressed */
 	struct pm_bytes text;     /* that as UTF-8, without a byte order mark */

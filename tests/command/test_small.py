@@ -100,7 +100,10 @@ class Small(unittest.TestCase):
             self.assertEqual([r["name"] for r in self.rows(source, "functions.csv")], ["f"], name)
         runs = subprocess.run([PROFMOUNT, "--ls", self.folder, "runs"], capture_output=True, check=True).stdout.decode()
         self.assertIn("Trace-1.json", runs)
-        for name, data in (("log.txt", f"{long}\n" * 200), ("manual.html", f"{long}\nevents: Ir\nfn=f\n1 5\n"), ("other.json", {"notes": long, "nodes": [1]})):
+        for name, data in (
+                ("log.txt", f"{long}\n" * 200), ("manual.html", f"{long}\nevents: Ir\nfn=f\n1 5\n"), ("other.json", {"notes": long, "nodes": [1]}),
+                ("words.json", {"notes": long, "said": "it took 12 items: all fine"}), ("short.json", {"said": "it took 12 items: all fine"}),
+                ("page.html", "<html>" + long + " Chapter 3 Introduction: it\n")):
             done = subprocess.run([PROFMOUNT, "--cat", self.source(name, data), "summary.txt"], capture_output=True, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(b"is not a profile of a known format", done.stderr)
@@ -122,6 +125,12 @@ class Small(unittest.TestCase):
         source = self.source("none.speedscope.json", whole.replace('"at": 7', '"at": 7, "at": "x"'))
         self.assertEqual(self.rows(source, "functions.csv")[0]["time_ns_excl"], "9")
         self.assertEqual(len(self.rows(source, "damage.csv")), 2) # an event without a time, a call without an end
+
+    def test_lines_behind_the_head_may_be_damaged(self):
+        """Folded stacks are recognised by what of them is whole in the first 4 KiB."""
+        for name, end in (("line.txt", "WARNING: lost\nmain;f 1\n"), ("nul.txt", "a\0b;f 1\n"), ("cut.txt", "main;wo")):
+            source = self.source(name, "main;f 1\n" * 800 + end)
+            self.assertGreaterEqual(int(self.rows(source, "functions.csv")[0]["count_excl"]), 800, name)
 
     def test_what_little_a_line_has_is_not_rounding(self):
         """Whole numbers are exact: what of a function lies on no known line is one part in 4 * 10^11."""
