@@ -15,7 +15,8 @@ struct pm_unzstd *pm_unzstd_new(void);
 
 /*
  * Appends what the next bytes of the stream decompress to. The stream need not end. NULL, or why it
- * is broken, a static text; what was appended before stays. Bounded by the limit of `out`.
+ * is broken, a static text; what was appended before stays. Bounded by the limit of `out`. If zstd
+ * has no memory, the build of `out`'s arena is left, if there is one (arena.h).
  */
 const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_text *out);
 

@@ -11,8 +11,7 @@
 #include "formats/common/folder.h"
 #include "formats/perf/perf.h"
 
-/* The first line that is no comment is that of a sample: such lines are short, and no JSON or HTML.
- */
+/* The first line that is no comment is that of a sample: a short one, and no JSON or HTML. */
 static bool is_script(const struct pm_candidate *c)
 {
 	enum { LONGEST = 4096 };

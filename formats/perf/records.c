@@ -1,5 +1,4 @@
 /* Records of perf.data: samples with all their fields, and where the others are. */
-
 #include "formats/common/unzstd.h"
 #include "formats/perf/data.h"
 

@@ -176,8 +176,7 @@ static void add_shortened(struct pm_text *out, struct pm_bytes bare, size_t colu
 	}
 }
 
-/* By what compilers' marks differ: the last number, and what follows (`.0.cold`); else the last
- * word. */
+/* By what marks of compilers differ: the last number with what follows, else the last word. */
 static struct pm_bytes number_of(struct pm_bytes mark)
 {
 	size_t last = mark.len;
