@@ -396,7 +396,7 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 
 /*
  * Files that people take for profiles of these formats: what they are, and what to do. By their
- * first bytes, or by the end of their names.
+ * first bytes, those of JSON without its white space, or by the end of their names.
  */
 static const struct {
 	const char *begins;
@@ -425,11 +425,24 @@ static const struct {
 		"is output of bpftrace; stackcollapse-bpftrace.pl makes folded stacks of it"},
 	{"MMPD", 4, NULL, "is a self-profile of rustc; crox makes trace events of it"},
 	{"gmon", 4, NULL, "is a gmon.out of gprof, which is not read; measure with perf instead"},
+	{"Flat profile:", 13, NULL,
+		"is text of gprof, which is not read; measure with perf instead"},
 	{"desc:", 5, NULL, "are snapshots of a heap by massif, which are not read"},
 	{"{\"dhatFileVersion\"", 18, NULL, "is a heap profile of DHAT, which is not read"},
 	{"{\"meta\":{", 9, NULL,
 		"is a profile of the Firefox Profiler or samply, which is not read; measure with "
 		"perf instead"},
+	{"Analysis of sampling ", 21, NULL,
+		"is text of macOS' sample; stackcollapse-sample.awk makes folded stacks of it"},
+	{"CPU     ID                    FUNCTION:NAME", 43, NULL,
+		"is output of DTrace; stackcollapse.pl makes folded stacks of it"},
+	{"Function Stack,", 15, NULL,
+		"is a table of VTune; inferno-collapse-vtune makes folded stacks of it"},
+	{"SIMPLEPERF", 10, NULL,
+		"is a report of simpleperf in protobuf; its stackcollapse.py makes folded stacks of "
+		"the perf.data, which is read, too"},
+	{"*version\n", 9, NULL, "is a method trace of Android, which is not read"},
+	{"SLOW\xf3\0", 6, NULL, "is a method trace of Android, which is not read"},
 	{"# tracer:", 9, NULL,
 		"is text of ftrace, which is not read; perf script writes what can be"},
 	{"v8-version,", 11, NULL,
@@ -437,6 +450,9 @@ static const struct {
 	{"go 1.", 5, NULL,
 		"is an execution trace of Go; go tool trace -pprof=sched (or net, sync, syscall) "
 		"writes what can be read"},
+	{"JAVA PROFILE 1.0.1,", 19, NULL,
+		"is text of Java's old hprof agent, which is not read; async-profiler writes what can "
+		"be read"},
 	{"JAVA PROFILE", 12, NULL, "is a heap dump of Java, without call paths"},
 	{"SQLite format 3", 16, NULL, "is an SQLite database, which SQL reads as it is"},
 	{"FLR", 4, NULL, "is a recording of Java Flight Recorder; jfrconv -o pprof converts it"},
@@ -459,6 +475,17 @@ static const struct {
 	{"<!DOCTYPE html", 14, NULL, "is a page, which may show a profile but is none"},
 };
 
+static bool begins_with(struct pm_bytes head, const char *begins, size_t n)
+{
+	size_t i = 0;
+	for (size_t at = 0; at < head.len && i < n; at++)
+		if (head.p[at] == (uint8_t)begins[i])
+			i++;
+		else if (*begins != '{' || !strchr(" \t\r\n", head.p[at]))
+			break;
+	return i == n;
+}
+
 static int refuse(const struct pm_candidate *c, struct pm_error *err)
 {
 	struct pm_bytes path = pm_bytes_of(c->path);
@@ -466,8 +493,7 @@ static int refuse(const struct pm_candidate *c, struct pm_error *err)
 		const char *ends = lookalikes[i].ends;
 		size_t n = ends ? strlen(ends) : lookalikes[i].len;
 		bool is = ends ? path.len > n && memcmp(path.p + path.len - n, ends, n) == 0
-			       : c->inflated.len >= n &&
-				memcmp(c->inflated.p, lookalikes[i].begins, n) == 0;
+			       : begins_with(c->inflated, lookalikes[i].begins, n);
 		if (is)
 			return pm_error_set(
 				err, -EINVAL, c->path, PM_NO_OFFSET, "%s", lookalikes[i].what);

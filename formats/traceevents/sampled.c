@@ -11,7 +11,10 @@
 struct tev_sampled {
 	struct pm_v8 *v8;
 	uint32_t thread, seq; /* of the event that began it */
+	bool has_clock;       /* its event says when it began */
 };
+
+enum { HAS_TIMES = 1, HAS_CLOCK = 2 };
 
 static bool is(struct pm_bytes text, const char *name)
 {
@@ -60,16 +63,23 @@ static struct tev_sampled *profile_of(
 	return i < t->n_sampled ? &t->sampled[i] : NULL;
 }
 
-/* The members of an object that are parts of a profile. */
-static void read_members(struct pm_v8 *v8, const struct pm_scan_value *object)
+/* The members of an object that are parts of a profile, but those to skip; gives what it had. */
+static unsigned read_members(struct pm_v8 *v8, const struct pm_scan_value *object, unsigned skip)
 {
 	struct pm_scan s = pm_scan_of(object->text);
 	struct pm_bytes key;
+	unsigned had = 0;
 	if (object->kind != PM_SCAN_OBJECT || object->too_long || !pm_scan_enter(&s))
-		return;
-	while (pm_scan_key(&s, &key))
-		if (!pm_v8_read(v8, &s, key, true))
+		return had;
+	while (pm_scan_key(&s, &key)) {
+		unsigned is_of = is(key, "timeDeltas")               ? HAS_TIMES
+			: is(key, "startTime") || is(key, "endTime") ? HAS_CLOCK
+								     : 0;
+		if ((is_of & skip) || !pm_v8_read(v8, &s, key, true))
 			pm_scan_skip(&s);
+		had |= is_of;
+	}
+	return had;
 }
 
 void tev_sampled_take(struct tev_reading *t, const struct tev_event *e, uint32_t thread)
@@ -88,8 +98,10 @@ void tev_sampled_take(struct tev_reading *t, const struct tev_event *e, uint32_t
 		p->seq = t->n_events;
 	}
 	struct pm_scan_value profile = tev_member(&data, "cpuProfile");
-	read_members(p->v8, &data);
-	read_members(p->v8, &profile);
+	unsigned had = read_members(p->v8, &data, 0);
+	p->has_clock |= (had & HAS_CLOCK) != 0;
+	/* rspack puts a .cpuprofile in as it is: its times again, and those of another clock. */
+	read_members(p->v8, &profile, had | (p->has_clock ? HAS_CLOCK : 0));
 	if (t->threads[p->thread].first_call == PM_NONE)
 		t->threads[p->thread].first_call = t->n_events;
 }

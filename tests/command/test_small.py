@@ -108,6 +108,37 @@ class Small(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(b"is not a profile of a known format", done.stderr)
 
+    def test_files_of_other_tools_are_named(self):
+        """JSON is the same with white space."""
+        firefox = {"meta": {"interval": 1, "product": "Firefox"}, "libs": [], "threads": []}
+        for name, data, says in (
+                ("firefox.json", firefox, "of the Firefox Profiler or samply"),
+                ("indented.json", json.dumps(firefox, indent=2), "of the Firefox Profiler or samply"),
+                ("firefox.json.gz", gzip.compress(json.dumps(firefox, indent=2).encode()), "of the Firefox Profiler or samply"),
+                ("dhat.out", json.dumps({"dhatFileVersion": 2, "mode": "heap"}, indent=1), "a heap profile of DHAT"),
+                ("sample.txt", "Analysis of sampling rg (pid 64751) every 1 millisecond\nProcess:         rg [64751]\n", "macOS' sample"),
+                ("out.stacks", "CPU     ID                    FUNCTION:NAME\n  0  64091                        :tick-60s \n", "DTrace"),
+                ("vtune.csv", "Function Stack,CPU Time:Self,Module\nTotal,0.0,[Unknown]\n", "VTune"),
+                ("gprof.txt", "Flat profile:\n\nEach sample counts as 0.01 seconds.\n", "text of gprof"),
+                ("java.hprof.txt", "JAVA PROFILE 1.0.1, created Mon Aug  4 22:22:24 2008\n", "old hprof agent"),
+                ("heap.hprof", b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump of Java")):
+            done = subprocess.run([PROFMOUNT, "--cat", self.source(name, data), "summary.txt"], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr.decode().count("\n")), (1, 1), name)
+            self.assertIn(says, done.stderr.decode())
+
+    def test_times_that_a_chunk_has_twice_count_once(self):
+        """rspack writes V8's profile, by its own clock, into one chunk, beside the times by the clock of the trace."""
+        profile = {"nodes": [{"id": 1, "callFrame": {"functionName": "(root)"}, "children": [2]}, {"id": 2, "callFrame": {"functionName": "f"}}],
+                   "startTime": 470029996751, "endTime": 470029996791, "samples": [2, 2, 2], "timeDeltas": [10, 10, 10]}
+        source = self.source("rspack.json", [
+            {"ph": "X", "pid": 1, "tid": 1, "name": "build", "ts": 5, "dur": 90},
+            {"ph": "P", "pid": 1, "tid": 1, "id": 1, "name": "Profile", "ts": 80, "args": {"data": {"startTime": 0}}},
+            {"ph": "P", "pid": 1, "tid": 1, "id": 1, "name": "ProfileChunk", "ts": 81,
+             "args": {"data": {"cpuProfile": profile, "timeDeltas": [10, 10, 10]}}}])
+        self.assertEqual(self.rows(source, "damage.csv"), [])
+        self.assertEqual({r["name"]: r["sampled_ns_excl"] for r in self.rows(source, "functions.csv")}, {"build": "", "f": "20000"})
+        self.assertEqual(json.loads(self.cat(source, "info.json"))["duration_ns"], 90000)
+
     def test_more_events_than_columns_are_refused(self):
         """callgrind: a sum that was to be compared stood before them, and there were no sums yet."""
         events = " ".join(f"e{i}" for i in range(1366))
