@@ -432,6 +432,11 @@ static const struct {
 	{"{\"meta\":{", 9, NULL,
 		"is a profile of the Firefox Profiler or samply, which is not read; measure with "
 		"perf instead"},
+	{"{\"version\":1,\"recording\":{", 26, NULL,
+		"is a timeline of Safari's Web Inspector, which is not read"},
+	{"{\"version\":1.2,\"mode\":", 22, NULL,
+		"is a profile of stackprof; stackprof --stackcollapse makes folded stacks of it"},
+	{"Weight\tSelf Weight\t", 19, NULL, "is text of Instruments, which is not read"},
 	{"Analysis of sampling ", 21, NULL,
 		"is text of macOS' sample; stackcollapse-sample.awk makes folded stacks of it"},
 	{"CPU     ID                    FUNCTION:NAME", 43, NULL,

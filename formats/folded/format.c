@@ -495,6 +495,12 @@ static bool is_text(struct pm_bytes b)
 	return true;
 }
 
+static bool is_json(struct pm_bytes text)
+{
+	return text.len > 1 &&
+		((text.p[0] == '{' && text.p[1] == '"') || (text.p[0] == '[' && text.p[1] == '{'));
+}
+
 static int probe(const struct pm_candidate *c)
 {
 	/* Its first 4 KiB, whatever there is: a line behind them may be damaged. */
@@ -507,8 +513,12 @@ static int probe(const struct pm_candidate *c)
 		return c->folder ? PM_PROBE_NO : PM_PROBE_BY_CONTENT;
 	while (good && rest.len > 0) {
 		const uint8_t *end = memchr(rest.p, '\n', rest.len);
-		if (!end && !all)
-			break; /* a stack so long that its end is not there, or the rest */
+		if (!end && !all) {
+			/* A stack so long that its end is not there, or the rest; or JSON in a
+			 * line. */
+			good = lines > 0 || !is_json(rest);
+			break;
+		}
 		line = (struct pm_bytes){rest.p, end ? (size_t)(end - rest.p) : rest.len};
 		rest.p += line.len + (end != NULL);
 		rest.len -= line.len + (end != NULL);

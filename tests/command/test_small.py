@@ -121,6 +121,9 @@ class Small(unittest.TestCase):
                 ("vtune.csv", "Function Stack,CPU Time:Self,Module\nTotal,0.0,[Unknown]\n", "VTune"),
                 ("gprof.txt", "Flat profile:\n\nEach sample counts as 0.01 seconds.\n", "text of gprof"),
                 ("java.hprof.txt", "JAVA PROFILE 1.0.1, created Mon Aug  4 22:22:24 2008\n", "old hprof agent"),
+                ("safari.json", '{"version":1,"recording":{"displayName":"a;b ' + "x" * 5000 + '"}}', "a timeline of Safari"),
+                ("line.json", '{"label":"a;b ' + "x" * 5000 + '"}', "is not a profile of a known format"),
+                ("stackprof.json", json.dumps({"version": 1.2, "mode": "wall"}, indent=2), "stackprof --stackcollapse"),
                 ("heap.hprof", b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "a heap dump of Java")):
             done = subprocess.run([PROFMOUNT, "--cat", self.source(name, data), "summary.txt"], capture_output=True, check=False)
             self.assertEqual((done.returncode, done.stderr.decode().count("\n")), (1, 1), name)
