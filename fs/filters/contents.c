@@ -16,7 +16,9 @@
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 struct filling {
+	struct pm_arena *a, *scratch; /* of the contents; while they are built */
 	struct pmfs_filter *f;
+	struct pmfs_filter_contents *c;
 	const struct pm_tree *whole;
 	const struct pmfs_identity *id;
 	const uint8_t *categories;
@@ -44,7 +46,7 @@ struct filling {
 /* ---- matching ---- */
 
 /* A name of an entry of functions/ is that function alone: `name~2` the second of that name. */
-static int find_entry(struct filling *l)
+static void find_entry(struct filling *l)
 {
 	const struct pmfs_filter *f = l->f;
 	struct pm_bytes text = f->pattern.rest;
@@ -53,19 +55,19 @@ static int find_entry(struct filling *l)
 	unsigned long number = 0;
 	/* Behind `name:` is a glob. */
 	if (f->pattern.of != PMFS_PATTERN_NAME || text.len < f->pattern.len || !f->what.entry_name)
-		return 0;
+		return;
 	while (base > 0 && text.p[base - 1] >= '0' && text.p[base - 1] <= '9')
 		base--;
 	if (base > 1 && base < text.len && text.len - base < 10 && text.p[base - 1] == '~')
 		number = strtoul((const char *)text.p + base, NULL, 10);
 	uint32_t n = 0, whole = PM_NONE, numbered = PM_NONE;
-	uint8_t *has = calloc((size_t)l->id->n + 1, 1);
-	for (uint32_t i = 0; has && i < l->whole->n_contexts; i++)
+	uint8_t *has = pm_arena_alloc(l->scratch, (size_t)l->id->n + 1);
+	for (uint32_t i = 0; i < l->whole->n_contexts; i++)
 		if (pmfs_is_call(l->id, i))
 			has[pmfs_function_of(l->id, i)] = 1;
-	for (uint32_t i = 0; has && i < l->id->n; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			break;
+	for (uint32_t i = 0; i < l->id->n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(l->a);
 		if (!has[i])
 			continue;
 		struct pm_bytes legal = {
@@ -76,14 +78,11 @@ static int find_entry(struct filling *l)
 			++n == number)
 			numbered = i;
 	}
-	bool ok = has && !pm_work_cancelled();
 	uint32_t found = whole != PM_NONE ? whole : numbered;
-	if (ok && found != PM_NONE) {
+	if (found != PM_NONE) {
 		memset(l->says, 1, l->id->n);
 		l->says[found] = 2;
 	}
-	free(has);
-	return ok ? 0 : -ENOMEM;
 }
 
 static bool function_matches(struct filling *l, uint32_t function)
@@ -146,18 +145,17 @@ static bool matches_nothing(const struct pmfs_pattern *p)
 					  : pmfs_pattern_has_path(p, (struct pm_bytes){.len = 0});
 }
 
-static int find_matches(struct filling *l)
+static void find_matches(struct filling *l)
 {
-	l->f->hits_nothing = matches_nothing(&l->f->pattern);
+	l->c->hits_nothing = matches_nothing(&l->f->pattern);
 	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
 		uint32_t parent = l->whole->parent[i];
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(l->a);
 		l->hit[i] = matches(l, i);
 		l->under[i] = l->hit[i] || (parent != PM_NONE && l->under[parent]);
-		l->f->has_matches |= l->hit[i];
+		l->c->has_matches |= l->hit[i];
 	}
-	return 0;
 }
 
 /* ---- where contexts go ---- */
@@ -168,32 +166,27 @@ struct last {
 };
 
 /* A database may have several records of a function: their frames become one when they meet. */
-static int find_same_frames(struct filling *l)
+static void find_same_frames(struct filling *l)
 {
 	const struct pm_tree *t = l->whole;
-	struct pm_strtab known = {.arena = NULL};
-	struct pm_frame *keys;
 	uint32_t n_same = 0;
 	while (n_same < t->n_functions && l->id->same[n_same] == n_same)
 		n_same++;
 	if (n_same == t->n_functions)
-		return 0;
-	l->frame = malloc(((size_t)t->n_frames + 1) * sizeof(*l->frame));
-	keys = calloc((size_t)t->n_frames + 1, sizeof(*keys));
-	bool good = l->frame && keys;
-	for (uint32_t i = 0; good && i < t->n_frames; i++) {
+		return;
+	struct pm_arena *scratch = pm_arena_scratch(l->scratch);
+	struct pm_strtab known = {.home = scratch};
+	struct pm_frame *keys = pm_arena_array(scratch, (size_t)t->n_frames + 1, sizeof(*keys));
+	l->frame = pm_arena_array(l->scratch, (size_t)t->n_frames + 1, sizeof(*l->frame));
+	for (uint32_t i = 0; i < t->n_frames; i++) {
 		const struct pm_frame *frame = &t->frames[i];
 		struct pm_frame *key = &keys[known.n];
 		memcpy(key, frame, sizeof(*key));
 		key->function = pmfs_same_function(l->id, frame->function);
-		uint32_t first = pm_strtab_add(
+		l->frame[i] = pm_strtab_add(
 			&known, (struct pm_bytes){(const uint8_t *)key, sizeof(*key)});
-		good = first != PM_NONE && (i % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled());
-		l->frame[i] = first;
 	}
-	pm_strtab_done(&known);
-	free(keys);
-	return good ? 0 : -ENOMEM;
+	pm_arena_done(scratch);
 }
 
 static uint32_t frame_of(const struct filling *l, uint32_t context)
@@ -211,22 +204,21 @@ static void mark_twins(struct filling *l, struct last *last, uint32_t k, uint32_
 	*of = (struct last){mark, k};
 }
 
-static int find_twins(struct filling *l)
+static void find_twins(struct filling *l)
 {
 	const struct pm_tree *t = l->whole;
-	struct last *last = pm_zeroed((size_t)t->n_frames + 1, sizeof(*last));
-	l->twin = calloc((size_t)t->n_contexts + 1, sizeof(*l->twin));
-	for (uint32_t k = 0; last && l->twin && k < t->n_contexts; k = t->end[k])
+	struct last *last = pm_arena_zeroed(l->scratch, (size_t)t->n_frames + 1, sizeof(*last));
+	l->twin = pm_arena_array(l->scratch, (size_t)t->n_contexts + 1, sizeof(*l->twin));
+	for (uint32_t k = 0; k < t->n_contexts; k = t->end[k])
 		mark_twins(l, last, k, 1);
-	for (uint32_t i = 0; last && l->twin && i < t->n_contexts; i++)
+	for (uint32_t i = 0; i < t->n_contexts; i++)
 		for (uint32_t k = i + 1; k < t->end[i]; k = t->end[k])
 			mark_twins(l, last, k, i + 2);
-	bool good = last && l->twin && !pm_work_cancelled();
-	free(last);
-	return good ? 0 : -ENOMEM;
+	pm_build_proceed(l->a);
+	pm_arena_free(l->scratch, last);
 }
 
-static int find_wanted(struct filling *l)
+static void find_wanted(struct filling *l)
 {
 	const struct pm_tree *whole = l->whole;
 	enum pmfs_filter_kind kind = l->f->what.kind;
@@ -241,7 +233,7 @@ static int find_wanted(struct filling *l)
 		l->wanted[parent] |= kind == PMFS_FILTER_FOCUS && l->wanted[i];
 		l->loses[parent] |= l->loses[i] || !l->wanted[i];
 	}
-	return pm_work_cancelled() ? PM_CANCELLED : 0;
+	pm_build_proceed(l->a);
 }
 
 /* ---- contexts that become one ---- */
@@ -259,26 +251,22 @@ static uint32_t key_of_twin(struct filling *l, uint32_t i)
 	uint32_t frame = frame_of(l, i), above = l->whole->parent[i];
 	uint32_t *n =
 		pm_map_put(&l->siblings, (uint64_t)(uint32_t)(above + 1) << 32 | frame, 0, &fresh);
-	if (!n)
-		return PM_NONE;
 	if (++*n == 1)
 		return frame;
 	uint32_t next = l->whole->n_frames + (uint32_t)l->keys.n;
-	uint32_t *known = pm_map_put(&l->keys, (uint64_t)*n << 32 | frame, next, &fresh);
-	return known ? *known : PM_NONE;
+	return *pm_map_put(&l->keys, (uint64_t)*n << 32 | frame, next, &fresh);
 }
 
 /* Siblings that were apart stay apart. Where a twin will be in its group, its key is at first. */
-static int find_keys(struct filling *l)
+static void find_keys(struct filling *l)
 {
-	if (find_twins(l) < 0)
-		return -ENOMEM;
+	find_twins(l);
 	for (uint32_t k = 0; k < l->whole->n_contexts; k++) {
 		uint32_t i = l->by_rank[k];
-		if (l->twin[i] && (l->before[i] = key_of_twin(l, i)) == PM_NONE)
-			return -ENOMEM;
+		if (l->twin[i])
+			l->before[i] = key_of_twin(l, i);
 	}
-	return pm_work_cancelled() ? PM_CANCELLED : 0;
+	pm_build_proceed(l->a);
 }
 
 /* Puts what will be children of one node, among [from, to), into groups. */
@@ -303,18 +291,17 @@ static void join_between(
  * Finds the contexts that become one. Those below a context that stays alone and loses nothing stay
  * alone, too, and are not looked at.
  */
-static int find_groups(struct filling *l)
+static void find_groups(struct filling *l)
 {
-	if (find_same_frames(l) < 0 || find_keys(l) < 0)
-		return -ENOMEM;
-	struct last *last = pm_zeroed((size_t)l->whole->n_frames + l->keys.n + 1, sizeof(*last));
-	if (!last)
-		return -ENOMEM;
+	find_same_frames(l);
+	find_keys(l);
+	struct last *last = pm_arena_zeroed(
+		l->scratch, (size_t)l->whole->n_frames + l->keys.n + 1, sizeof(*last));
 	join_between(l, last, 1, 0, l->whole->n_contexts);
-	bool good = true;
-	for (uint32_t g = 0; good && g < l->n_groups; g++) {
+	for (uint32_t g = 0; g < l->n_groups; g++) {
 		uint32_t k = l->of_group[g];
-		good = g % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled();
+		if (g % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(l->a);
 		if (l->before[k] == PM_NONE && !l->loses[k])
 			continue;
 		for (; k != PM_NONE; k = l->before[k])
@@ -322,8 +309,7 @@ static int find_groups(struct filling *l)
 	}
 	for (uint32_t g = 0; g < l->n_groups; g++)
 		l->of_group[g] = PM_NONE;
-	free(last);
-	return good ? 0 : PM_CANCELLED;
+	pm_arena_free(l->scratch, last);
 }
 
 /* ---- nodes ---- */
@@ -340,29 +326,24 @@ static uint32_t hidden_below(struct filling *l, uint32_t parent)
 {
 	bool fresh;
 	uint32_t *node = pm_map_put(&l->hidden, (uint32_t)(parent + 1), l->n, &fresh);
-	if (!node)
-		return PM_NONE;
 	return fresh ? add_node(l, parent, PM_NONE) : *node;
 }
 
-/* A context that is left out: with `hide` its cost goes up. 0 or -ENOMEM. */
-static int leave_out(struct filling *l, uint32_t i)
+/* A context that is left out: with `hide` its cost goes up. */
+static void leave_out(struct filling *l, uint32_t i)
 {
 	uint32_t parent = l->whole->parent[i], up = parent == PM_NONE ? PM_NONE : l->up[parent];
 	l->up[i] = up;
 	if (l->f->what.kind != PMFS_FILTER_HIDE)
-		return 0;
+		return;
 	uint32_t from = up == PM_NONE ? PM_NONE : l->from[up];
 	bool only_entry = from == PM_NONE || pm_tree_frame(l->whole, from)->kind == PM_KIND_ENTRY;
-	l->f->to[i] = only_entry ? hidden_below(l, up) : up;
-	return l->f->to[i] == PM_NONE ? -ENOMEM : 0;
+	l->c->to[i] = only_entry ? hidden_below(l, up) : up;
 }
 
-static int place(struct filling *l, uint32_t i)
+static void place(struct filling *l, uint32_t i)
 {
 	uint32_t parent = l->whole->parent[i], group = l->up[i];
-	if (!l->wanted[i])
-		return leave_out(l, i);
 	uint32_t above = parent == PM_NONE ? PM_NONE : l->up[parent];
 	uint32_t node = group == PM_NONE ? PM_NONE : l->of_group[group];
 	if (node == PM_NONE)
@@ -371,46 +352,45 @@ static int place(struct filling *l, uint32_t i)
 		l->of_group[group] = node;
 	bool costs = l->f->what.kind != PMFS_FILTER_FOCUS || l->under[i];
 	l->up[i] = node;
-	l->f->to[i] = l->f->same[i] = costs ? node : PM_NONE;
-	return 0;
+	l->c->to[i] = l->c->same[i] = costs ? node : PM_NONE;
 }
 
-static int place_all(struct filling *l)
+static void place_all(struct filling *l)
 {
-	int r = 0;
-	for (uint32_t k = 0; r == 0 && k < l->whole->n_contexts; k++)
-		r = k % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
-								      : place(l, l->by_rank[k]);
-	return r;
+	for (uint32_t k = 0; k < l->whole->n_contexts; k++) {
+		if (k % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(l->a);
+		if (l->wanted[l->by_rank[k]])
+			place(l, l->by_rank[k]);
+		else
+			leave_out(l, l->by_rank[k]);
+	}
 }
 
 /* ---- costs of the run ---- */
 
-int pmfs_filter_take(
-	const struct pmfs_filter *f, uint32_t of, struct pmfs_gather *g, struct pm_error *err)
+void pmfs_filter_take(struct pm_arena *a, const struct pmfs_filter *f, uint32_t of,
+	struct pmfs_gather *g, struct pm_error *err)
 {
 	enum { ROOM = 512 };
 	const struct pm_values_of what = {PM_OF_THREAD, of, false};
-	struct pm_value *batch = malloc(ROOM * sizeof(*batch));
-	int64_t n = batch ? 1 : pm_error_plain(err, -ENOMEM);
+	const struct pmfs_filter_contents *c = f->c;
+	struct pm_value *batch = pm_arena_realloc(a, NULL, ROOM * sizeof(*batch));
+	int64_t n = 1;
 	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
-		n = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM)
-					: f->of->ops->values(f->of, what, at, batch, ROOM, err);
+		pm_build_proceed(a);
+		n = f->of->ops->values(f->of, what, at, batch, ROOM, err);
 		for (int64_t i = 0; i < n; i++) {
-			uint32_t context = pm_tree_find(f->whole, batch[i].context);
+			uint32_t context = pm_tree_find(c->whole, batch[i].context);
 			if (context == PM_NONE)
 				continue;
-			uint32_t parent = f->whole->parent[context];
-			bool nested = parent != PM_NONE && pm_tree_frame(f->whole, context)->nested;
-			if (pmfs_gather_add(g, &batch[i], f->to[context], f->same[context],
-				    nested ? f->to[parent] : PM_NONE) < 0) {
-				n = pm_error_plain(err, -ENOMEM);
-				break;
-			}
+			uint32_t parent = c->whole->parent[context];
+			bool nested = parent != PM_NONE && pm_tree_frame(c->whole, context)->nested;
+			pmfs_gather_add(g, &batch[i], c->to[context], c->same[context],
+				nested ? c->to[parent] : PM_NONE);
 		}
 	}
-	free(batch);
-	return (int)n;
+	pm_build_check(a, (int)n);
 }
 
 /* Values of the run of some contexts, in the order of the database: read by other threads. */
@@ -426,9 +406,11 @@ struct block {
 
 struct gathering {
 	struct filling *l;
-	struct pmfs_gather *g;
 	size_t n_metrics;
 	struct pm_error *err;
+	/* What is taken: */
+	uint32_t k;
+	const struct block *block;
 };
 
 static uint32_t block_end(const struct filling *l, uint32_t k)
@@ -460,23 +442,29 @@ static int read_block(void *context, uint32_t k, void *result)
 	return 0;
 }
 
-static int take_block(void *context, uint32_t k, void *result)
+static void take_values(void *context)
 {
 	const struct gathering *of = context;
 	const struct filling *l = of->l;
-	const struct block *b = result;
-	if (b->err.code && of->err)
-		*of->err = b->err;
 	size_t at = 0;
-	for (uint32_t j = k * BLOCK; b->code == 0 && j < block_end(l, k); j++) {
+	for (uint32_t j = of->k * BLOCK; j < block_end(l, of->k); j++) {
 		uint32_t i = l->by_rank[j], parent = l->whole->parent[i];
 		bool nested = pmfs_is_nested(l->id, i); /* as frames say, which are far apart */
-		for (; at < b->end[j - k * BLOCK]; at++)
-			if (pmfs_gather_add(of->g, &b->values[at], l->f->to[i], l->f->same[i],
-				    nested ? l->f->to[parent] : PM_NONE) < 0)
-				return PM_NO_MEMORY;
+		for (; at < of->block->end[j - of->k * BLOCK]; at++)
+			pmfs_gather_add(l->c->run, &of->block->values[at], l->c->to[i],
+				l->c->same[i], nested ? l->c->to[parent] : PM_NONE);
 	}
-	return b->code;
+}
+
+/* An attempt of its own, which leaves no frame of the pipeline. */
+static int take_block(void *context, uint32_t k, void *result)
+{
+	struct gathering *of = context;
+	of->k = k;
+	of->block = result;
+	if (of->block->err.code && of->err)
+		*of->err = of->block->err;
+	return of->block->code < 0 ? of->block->code : pm_build(of->l->a, take_values, of);
 }
 
 static void drop_block(void *result)
@@ -484,24 +472,23 @@ static void drop_block(void *result)
 	free(((struct block *)result)->values);
 }
 
-static int gather_run(struct filling *l, struct pmfs_gather *g, struct pm_error *err)
+static void gather_run(struct filling *l, struct pm_error *err)
 {
 	const struct pmfs_filter *f = l->f;
 	const struct pm_metrics *metrics;
-	if (f->what.thread != PM_NONE)
-		return pmfs_filter_take(f, f->what.thread, g, err);
-	int r = pmfs_model_metrics(f->model, &metrics, err);
-	if (r < 0)
-		return r;
-	struct gathering of = {l, g, metrics->n, err};
+	if (f->what.thread != PM_NONE) {
+		pmfs_filter_take(l->scratch, f, f->what.thread, l->c->run, err);
+		return;
+	}
+	pm_build_check(l->a, pmfs_model_metrics(f->model, &metrics, err));
+	struct gathering of = {.l = l, .n_metrics = metrics->n, .err = err};
 	struct pm_pipeline blocks = {.n = (l->whole->n_contexts + BLOCK - 1) / BLOCK,
 		.size = sizeof(struct block),
 		.make = read_block,
 		.take = take_block,
 		.drop = drop_block,
 		.context = &of};
-	r = pm_pipeline_run(&blocks);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	pm_build_check(l->a, pm_pipeline_run(&blocks));
 }
 
 /* Counts that no context has (statements) are not in a filter. */
@@ -513,25 +500,19 @@ static void drop_unseen(struct pmfs_slots *s, const bool *seen)
 			s->list[s->slots[i].metric].has_values = false;
 }
 
-static int add_up(struct filling *l, struct pm_error *err)
+static void add_up(struct filling *l, struct pm_error *err)
 {
-	struct pmfs_filter *f = l->f;
-	bool *seen = calloc((size_t)f->slots.n + 1, sizeof(*seen));
+	struct pmfs_slots *slots = &l->c->slots;
+	bool *seen = pm_arena_array(l->scratch, (size_t)slots->n + 1, sizeof(*seen));
 	const struct pmfs_shape_of shape = {
 		l->parent_of, l->frame_of, l->whole->frames, l->whole->n_frames};
-	f->run = pmfs_gather_new(&f->slots, &shape, l->n, seen);
-	int r = f->run && seen ? 0 : pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; r == 0 && i < l->n; i++)
+	l->c->run = pmfs_gather_new(l->a, l->scratch, slots, &shape, l->n, seen);
+	for (uint32_t i = 0; i < l->n; i++)
 		l->frame_of[i] =
 			l->from[i] == PM_NONE ? l->whole->n_frames : l->whole->frame[l->from[i]];
-	if (r == 0)
-		r = gather_run(l, f->run, err);
-	if (r == 0 && pmfs_gather_roll(f->run) < 0)
-		r = pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		drop_unseen(&f->slots, seen);
-	free(seen);
-	return r;
+	gather_run(l, err);
+	pmfs_gather_roll(l->c->run);
+	drop_unseen(slots, seen);
 }
 
 /* ---- the tree ---- */
@@ -539,19 +520,19 @@ static int add_up(struct filling *l, struct pm_error *err)
 /* By node, the inclusive cost (else the own cost) that orders siblings; NULL if none does. */
 static double *weigh(const struct filling *l, uint32_t group)
 {
-	const struct pmfs_filter *f = l->f;
-	double *weight = calloc((size_t)l->n + 1, sizeof(*weight));
+	const struct pmfs_slots *slots = &l->c->slots;
+	double *weight = pm_arena_array(l->scratch, (size_t)l->n + 1, sizeof(*weight));
 	uint32_t by = PM_NONE;
-	for (uint32_t i = 0; i < f->slots.n; i++) {
-		const struct pmfs_slot *s = &f->slots.slots[i];
-		if (s->metric != PM_NONE && f->slots.list[s->metric].group == group &&
+	for (uint32_t i = 0; i < slots->n; i++) {
+		const struct pmfs_slot *s = &slots->slots[i];
+		if (s->metric != PM_NONE && slots->list[s->metric].group == group &&
 			(by == PM_NONE || s->roll == PMFS_ROLL_SUBTREE))
 			by = i;
 	}
-	bool sizes = by != PM_NONE && f->slots.list[f->slots.slots[by].metric].decreases;
-	for (uint32_t i = 0; weight && by != PM_NONE && i < l->n; i++) {
+	bool sizes = by != PM_NONE && slots->list[slots->slots[by].metric].decreases;
+	for (uint32_t i = 0; by != PM_NONE && i < l->n; i++) {
 		struct pmfs_filtered_cost cost;
-		if (!pmfs_gather_get(f->run, i, by, &cost))
+		if (!pmfs_gather_get(l->c->run, i, by, &cost))
 			continue;
 		double number = cost.whole ? (double)cost.i : cost.f;
 		weight[i] = isnan(number) ? 0 : sizes ? fabs(number) : number;
@@ -560,36 +541,35 @@ static double *weigh(const struct filling *l, uint32_t group)
 }
 
 /* The contexts that a thread has samples of: they may have no costs, or only on other threads. */
-static int find_sampled(const struct filling *l, bool *lives, struct pm_error *err)
+static void find_sampled(const struct filling *l, bool *lives, struct pm_error *err)
 {
 	enum { ROOM = 512 };
 	const struct pmfs_filter *f = l->f;
 	const struct pm_threads *threads;
-	int r = pm_profile_threads(f->of, &threads, err);
-	if (r < 0 || !threads->threads[f->what.thread].has_trace)
-		return r;
-	struct pm_sample *batch = malloc(ROOM * sizeof(*batch));
-	int64_t n = batch ? 1 : -ENOMEM;
+	pm_build_check(l->a, pm_profile_threads(f->of, &threads, err));
+	if (!threads->threads[f->what.thread].has_trace)
+		return;
+	struct pm_sample *batch = pm_arena_realloc(l->scratch, NULL, ROOM * sizeof(*batch));
+	int64_t n = 1;
 	for (uint64_t at = 0; n > 0; at += (uint64_t)n) {
-		n = pm_work_cancelled()
-			? PM_CANCELLED
-			: f->of->ops->samples(f->of, f->what.thread, at, batch, ROOM, NULL);
+		pm_build_proceed(l->a);
+		n = f->of->ops->samples(f->of, f->what.thread, at, batch, ROOM, NULL);
 		for (int64_t i = 0; i < n; i++) {
-			uint32_t context = pm_tree_find_sample(f->whole, batch[i].context);
-			if (context != PM_NONE && f->to[context] != PM_NONE)
-				lives[f->to[context]] = true;
+			uint32_t context = pm_tree_find_sample(l->whole, batch[i].context);
+			if (context != PM_NONE && l->c->to[context] != PM_NONE)
+				lives[l->c->to[context]] = true;
 		}
 	}
-	free(batch);
 	/* Damage is said where the trace is read. */
-	return pm_is_passing(n) ? pm_error_plain(err, -ENOMEM) : 0;
+	if (pm_is_passing((int)n))
+		pm_build_fail(l->a, (int)n);
 }
 
 /* Where nothing runs there are samples and no costs: hidden, too, they are in the trace. */
 static void find_hidden_samples(const struct filling *l, bool *lives)
 {
 	for (uint32_t i = 0; i < l->whole->n_contexts; i++) {
-		uint32_t to = l->f->to[i];
+		uint32_t to = l->c->to[i];
 		if (to != PM_NONE && l->from[to] == PM_NONE && !l->valued[i])
 			lives[to] = true;
 	}
@@ -607,7 +587,7 @@ static void find_living(const struct filling *l, bool *lives)
 	for (uint32_t i = l->n; i-- > 0;) {
 		uint32_t from = l->from[i];
 		lives[i] |= (from != PM_NONE && (all || (of_run && !l->valued[from]))) ||
-			pmfs_gather_has(f->run, i);
+			pmfs_gather_has(l->c->run, i);
 		if (lives[i] && l->parent_of[i] != PM_NONE)
 			lives[l->parent_of[i]] = true;
 	}
@@ -621,32 +601,32 @@ static void renumber(uint32_t *of, uint32_t n, const uint32_t *index)
 }
 
 /* Costs, and where contexts go, by context of the new tree instead of by node. */
-static int refer_to_tree(struct filling *l, const bool *lives, const uint32_t *index)
+static void refer_to_tree(struct filling *l, const bool *lives, const uint32_t *index)
 {
-	struct pmfs_filter *f = l->f;
-	const struct pm_tree *t = f->tree;
+	const struct pm_tree *t = l->c->tree;
 	const struct pmfs_shape_of shape = {t->parent, t->frame, t->frames, t->n_frames};
-	uint32_t *order = malloc(((size_t)t->n_contexts + 1) * sizeof(*order));
-	renumber(f->to, l->whole->n_contexts, index);
-	renumber(f->same, l->whole->n_contexts, index);
-	for (uint32_t i = 0; order && i < l->n; i++)
+	uint32_t *order = pm_arena_array(l->scratch, (size_t)t->n_contexts + 1, sizeof(*order));
+	renumber(l->c->to, l->whole->n_contexts, index);
+	renumber(l->c->same, l->whole->n_contexts, index);
+	for (uint32_t i = 0; i < l->n; i++)
 		if (lives[i])
 			order[index[i]] = i;
-	int r = order ? pmfs_gather_renumber(f->run, &shape, order, t->n_contexts) : -ENOMEM;
-	free(order);
-	return r;
+	pmfs_gather_renumber(l->c->run, &shape, order, t->n_contexts);
 }
 
-static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
+static void free_tree(void *contents)
 {
-	struct pmfs_filter *f = l->f;
+	pm_tree_free(((struct pmfs_filter_contents *)contents)->tree);
+}
+
+static void grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
+{
 	uint32_t group = l->whole->ordered_by, *index = NULL, n = l->n;
 	double *weight = weigh(l, group);
-	uint32_t *kept = malloc(((size_t)n + 1) * sizeof(*kept));
+	uint32_t *kept = pm_arena_array(l->scratch, (size_t)n + 1, sizeof(*kept));
 	struct pm_tree_regrowth with = {
 		.parent = l->parent_of, .from = l->from, .made = pm_bytes_of("(hidden)")};
-	int r = weight && kept ? 0 : pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t parent = l->parent_of[i];
 		uint32_t above = parent == PM_NONE ? PM_NONE : kept[parent];
 		/* Samples of a context without costs are those of the next one above. */
@@ -659,48 +639,38 @@ static int grow_tree(struct filling *l, const bool *lives, struct pm_error *err)
 		weight[with.n++] = weight[i];
 	}
 	with.weight = group == PM_NONE ? NULL : weight;
-	if (r == 0)
-		r = pm_tree_regrow(l->whole, &with, &f->tree, &index, err);
-	if (r == 0)
-		f->tree->ordered_by = group;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
+	pm_arena_owns(l->a, free_tree, l->c);
+	pm_build_check(l->a, pm_tree_regrow(l->whole, &with, &l->c->tree, &index, err));
+	l->c->tree->ordered_by = group;
+	for (uint32_t i = 0; i < n; i++)
 		kept[i] = kept[i] == PM_NONE ? PM_NONE : index[kept[i]];
-	if (r == 0 && refer_to_tree(l, lives, kept) < 0)
-		r = pm_error_plain(err, -ENOMEM);
-	free(weight);
-	free(kept);
 	free(index);
-	return r;
+	refer_to_tree(l, lives, kept);
 }
 
 /* ---- all of it ---- */
 
-static int prepare(struct filling *l, struct pm_error *err)
+static void prepare(struct filling *l, struct pm_error *err)
 {
 	struct pmfs_filter *f = l->f;
 	const struct pm_metrics *metrics;
-	int r = pmfs_model_tree(f->model, &l->whole, err);
-	if (r < 0 || (r = pmfs_identity(f->model, &l->id, err)) < 0 ||
-		(r = pmfs_model_metrics(f->model, &metrics, err)) < 0)
-		return r;
-	if (f->pattern.of == PMFS_PATTERN_CATEGORY &&
-		(r = pmfs_categories(f->model, &l->categories, err)) < 0)
-		return r;
+	pm_build_check(l->a, pmfs_model_tree(f->model, &l->whole, err));
+	pm_build_check(l->a, pmfs_identity(f->model, &l->id, err));
+	pm_build_check(l->a, pmfs_model_metrics(f->model, &metrics, err));
+	if (f->pattern.of == PMFS_PATTERN_CATEGORY)
+		pm_build_check(l->a, pmfs_categories(f->model, &l->categories, err));
 	size_t n = (size_t)l->whole->n_contexts + 1;
-	f->whole = l->whole;
-	l->says = calloc((size_t)l->id->n + 1, 1);
-	l->hit = calloc(n, sizeof(*l->hit));
-	l->under = calloc(n, sizeof(*l->under));
-	l->valued = calloc(n, sizeof(*l->valued));
-	l->wanted = calloc(n, sizeof(*l->wanted));
-	l->loses = calloc(n, sizeof(*l->loses));
+	l->c->whole = l->whole;
+	l->says = pm_arena_alloc(l->scratch, (size_t)l->id->n + 1);
+	l->hit = pm_arena_array(l->scratch, n, sizeof(*l->hit));
+	l->under = pm_arena_array(l->scratch, n, sizeof(*l->under));
+	l->valued = pm_arena_array(l->scratch, n, sizeof(*l->valued));
+	l->wanted = pm_arena_array(l->scratch, n, sizeof(*l->wanted));
+	l->loses = pm_arena_array(l->scratch, n, sizeof(*l->loses));
 	/* At most one (hidden) for each entry. */
-	l->from = malloc(8 * n * sizeof(*l->from));
-	f->to = malloc(n * sizeof(*f->to));
-	f->same = malloc(n * sizeof(*f->same));
-	if (!l->says || !l->hit || !l->under || !l->valued || !l->wanted || !l->loses || !l->from ||
-		!f->to || !f->same)
-		return pm_error_plain(err, -ENOMEM);
+	l->from = pm_arena_realloc(l->scratch, NULL, 8 * n * sizeof(*l->from));
+	l->c->to = pm_arena_realloc(l->a, NULL, n * sizeof(*l->c->to));
+	l->c->same = pm_arena_realloc(l->a, NULL, n * sizeof(*l->c->same));
 	pm_use_huge_pages(l->from, 8 * n * sizeof(*l->from));
 	l->parent_of = l->from + 2 * n;
 	l->frame_of = l->from + 4 * n;
@@ -710,45 +680,34 @@ static int prepare(struct filling *l, struct pm_error *err)
 	l->of_group = l->frame_of;
 	l->before = l->frame_of + n;
 	for (size_t i = 0; i < n; i++)
-		l->up[i] = f->to[i] = f->same[i] = PM_NONE;
-	r = pmfs_slots_make(&f->slots, metrics);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+		l->up[i] = l->c->to[i] = l->c->same[i] = PM_NONE;
+	pmfs_slots_make(l->a, &l->c->slots, metrics, err);
 }
 
-int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err)
+void pmfs_filter_fill(struct pm_arena *a, struct pmfs_filter *f, struct pm_error *err)
 {
-	struct filling l = {.f = f};
-	bool *lives = NULL;
-	f->has_matches = false;
-	int r = prepare(&l, err);
-	if (r == 0 &&
-		(find_entry(&l) < 0 || find_matches(&l) < 0 || find_wanted(&l) < 0 ||
-			(joins(&l) && find_groups(&l) < 0) || place_all(&l) < 0))
-		r = pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		r = add_up(&l, err);
-	if (r == 0 && !(lives = calloc((size_t)l.n + 1, sizeof(*lives))))
-		r = pm_error_plain(err, -ENOMEM);
-	if (r == 0 && f->ops.samples && f->what.thread != PM_NONE)
-		r = find_sampled(&l, lives, err);
-	else if (r == 0 && f->ops.samples)
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct filling l = {.a = a,
+		.scratch = scratch,
+		.f = f,
+		.c = f->c,
+		.hidden.arena = scratch,
+		.siblings.arena = scratch,
+		.keys.arena = scratch};
+	prepare(&l, err);
+	find_entry(&l);
+	find_matches(&l);
+	find_wanted(&l);
+	if (joins(&l))
+		find_groups(&l);
+	place_all(&l);
+	add_up(&l, err);
+	bool *lives = pm_arena_array(scratch, (size_t)l.n + 1, sizeof(*lives));
+	if (f->ops.samples && f->what.thread != PM_NONE)
+		find_sampled(&l, lives, err);
+	else if (f->ops.samples)
 		find_hidden_samples(&l, lives);
-	if (r == 0) {
-		find_living(&l, lives);
-		r = grow_tree(&l, lives, err);
-	}
-	free(lives);
-	free(l.says);
-	free(l.hit);
-	free(l.under);
-	free(l.valued);
-	free(l.wanted);
-	free(l.loses);
-	free(l.twin);
-	free(l.from);
-	free(l.frame);
-	pm_map_done(&l.hidden);
-	pm_map_done(&l.siblings);
-	pm_map_done(&l.keys);
-	return r;
+	find_living(&l, lives);
+	grow_tree(&l, lives, err);
+	pm_arena_done(scratch);
 }

@@ -3,11 +3,10 @@
  * again: integers stay exact as long as they fit into 64 bits.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/quantity.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "fs/filters/internal.h"
 
 /* ---- which metrics, made of what ---- */
@@ -78,15 +77,14 @@ static void take_groups(struct pmfs_slots *s, struct group *groups, uint32_t n_g
 	}
 }
 
-static int take_metrics(struct pmfs_slots *s, struct group *groups, const struct pm_metrics *of)
+static void take_metrics(struct pmfs_slots *s, struct group *groups, const struct pm_metrics *of)
 {
 	bool fresh;
 	for (uint32_t i = 0; i < of->n; i++) {
 		const struct pm_metric *m = &of->metrics[i];
 		uint32_t own = groups[m->group].own_slot;
 		enum pmfs_roll roll = roll_of(m, &groups[m->group]);
-		if (!pm_map_put(&s->by_id, m->id, i, &fresh))
-			return -ENOMEM;
+		pm_map_put(&s->by_id, m->id, i, &fresh);
 		if (fresh)
 			s->likely[m->id % N_LIKELY] = i;
 		bool counts = m->role == PM_ROLE_COUNT;
@@ -110,48 +108,32 @@ static int take_metrics(struct pmfs_slots *s, struct group *groups, const struct
 		if (slot->roll == PMFS_ROLL_LEXICAL)
 			slot->flat = groups[s->list[slot->metric].group].flat_slot;
 	}
-	return 0;
 }
 
-int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of)
+void pmfs_slots_make(
+	struct pm_arena *a, struct pmfs_slots *s, const struct pm_metrics *of, struct pm_error *err)
 {
-	uint32_t n_groups = 0;
-	for (uint32_t i = 0; i < of->n; i++)
-		if (of->metrics[i].group >= n_groups)
-			n_groups = of->metrics[i].group + 1;
-	struct group *groups = malloc(((size_t)n_groups + 1) * sizeof(*groups));
-	*s = (struct pmfs_slots){.list = calloc((size_t)of->n + 1, sizeof(*s->list)),
-		.slots = calloc((size_t)of->n + n_groups + 1, sizeof(*s->slots)),
+	uint32_t n_groups = pm_metrics_groups(of);
+	struct group *groups = pm_arena_array(a, (size_t)n_groups + 1, sizeof(*groups));
+	*s = (struct pmfs_slots){.list = pm_arena_array(a, (size_t)of->n + 1, sizeof(*s->list)),
+		.slots = pm_arena_array(a, (size_t)of->n + n_groups + 1, sizeof(*s->slots)),
 		.of = of->metrics,
-		.intake = calloc((size_t)of->n + 1, sizeof(*s->intake))};
+		.by_id.arena = a,
+		.intake = pm_arena_array(a, (size_t)of->n + 1, sizeof(*s->intake))};
+	if ((size_t)of->n + n_groups > UINT16_MAX)
+		pm_build_fail(a, pm_error_plain(err, -EFBIG));
 	for (uint32_t i = 0; i < N_LIKELY; i++)
 		s->likely[i] = PM_NONE;
-	int r = groups && s->list && s->slots && s->intake ? 0 : -ENOMEM;
-	if (r == 0 && (size_t)of->n + n_groups > UINT16_MAX)
-		r = -EFBIG;
-	if (r == 0) {
-		for (uint32_t i = 0; i < n_groups; i++)
-			groups[i] = (struct group){PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE};
-		for (uint32_t i = 0; i < of->n; i++)
-			s->intake[i].slot = PM_NONE;
-		find_roles(groups, of);
-		take_groups(s, groups, n_groups);
-		r = take_metrics(s, groups, of);
-		s->metrics.metrics = s->list;
-		s->metrics.n_derived = of->n_derived; /* of groups, which are the same */
-		s->metrics.derived = of->derived;
-	}
-	free(groups);
-	return r;
-}
-
-void pmfs_slots_done(struct pmfs_slots *s)
-{
-	free(s->list);
-	free(s->slots);
-	free(s->intake);
-	pm_map_done(&s->by_id);
-	*s = (struct pmfs_slots){.list = NULL};
+	for (uint32_t i = 0; i < n_groups; i++)
+		groups[i] = (struct group){PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE};
+	for (uint32_t i = 0; i < of->n; i++)
+		s->intake[i].slot = PM_NONE;
+	find_roles(groups, of);
+	take_groups(s, groups, n_groups);
+	take_metrics(s, groups, of);
+	s->metrics.metrics = s->list;
+	s->metrics.n_derived = of->n_derived; /* of groups, which are the same */
+	s->metrics.derived = of->derived;
 }
 
 /* ---- adding up ---- */
@@ -178,6 +160,7 @@ struct amount {
 };
 
 struct pmfs_gather {
+	struct pm_arena *a, *scratch;
 	const struct pmfs_slots *slots;
 	struct pmfs_shape_of shape;
 	uint32_t *place; /* by context: in `list`, + 1 */
@@ -190,49 +173,34 @@ struct pmfs_gather {
 	bool *seen; /* by slot that values go to, or NULL */
 };
 
-struct pmfs_gather *pmfs_gather_new(
+struct pmfs_gather *pmfs_gather_new(struct pm_arena *a, struct pm_arena *scratch,
 	const struct pmfs_slots *s, const struct pmfs_shape_of *shape, uint32_t n, bool *seen)
 {
-	struct pmfs_gather *g = calloc(1, sizeof(*g));
-	if (!g)
-		return NULL;
-	*g = (struct pmfs_gather){.slots = s,
+	struct pmfs_gather *g = pm_arena_alloc(a, sizeof(*g));
+	*g = (struct pmfs_gather){.a = a,
+		.scratch = scratch,
+		.slots = s,
 		.shape = *shape,
 		.n_contexts = n,
-		.place = calloc((size_t)n + 1, sizeof(*g->place)),
+		.place = pm_arena_array(scratch, (size_t)n + 1, sizeof(*g->place)),
 		.seen = seen};
-	if (g->place)
-		return g;
-	free(g);
-	return NULL;
+	return g;
 }
 
-void pmfs_gather_free(struct pmfs_gather *g)
-{
-	if (!g)
-		return;
-	free(g->place);
-	free(g->list);
-	free(g->amounts);
-	free(g->sizes);
-	free(g);
-}
-
-/* The amounts of a context, whose ancestors get places, too. NULL if out of memory. */
+/* The amounts of a context, whose ancestors get places, too. */
 static struct amount *amounts_of(struct pmfs_gather *g, uint32_t context)
 {
 	size_t n_cells = g->slots->n_cells;
 	for (uint32_t at = context; at != PM_NONE && !g->place[at]; at = g->shape.parent[at]) {
-		if (pm_list_room(&g->list, g->n, &g->room, sizeof(*g->list)) < 0 ||
-			pm_list_room(&g->amounts, g->n, &g->room_amounts,
-				n_cells * sizeof(*g->amounts)) < 0 ||
-			(g->slots->takes_away &&
-				pm_list_room(&g->sizes, g->n, &g->room_sizes,
-					n_cells * sizeof(*g->sizes)) < 0))
-			return NULL;
+		pm_list_grow(g->scratch, &g->list, g->n, &g->room, sizeof(*g->list));
+		pm_list_grow(
+			g->a, &g->amounts, g->n, &g->room_amounts, n_cells * sizeof(*g->amounts));
 		memset(&g->amounts[g->n * n_cells], 0, n_cells * sizeof(*g->amounts));
-		if (g->slots->takes_away)
+		if (g->slots->takes_away) {
+			pm_list_grow(g->scratch, &g->sizes, g->n, &g->room_sizes,
+				n_cells * sizeof(*g->sizes));
 			memset(&g->sizes[g->n * n_cells], 0, n_cells * sizeof(*g->sizes));
+		}
 		g->list[g->n++] = at;
 		g->place[at] = (uint32_t)g->n;
 	}
@@ -274,13 +242,10 @@ static void add_amount(struct amount *to, const struct amount *by)
 		add_real(to, by->f);
 }
 
-static int add_value(
+static void add_value(
 	struct pmfs_gather *g, uint32_t context, uint32_t slot, const struct pm_value *v, int sign)
 {
-	struct amount *all = amounts_of(g, context);
-	if (!all)
-		return -ENOMEM;
-	struct amount *to = &all[g->slots->slots[slot].cell];
+	struct amount *to = &amounts_of(g, context)[g->slots->slots[slot].cell];
 	if (!v->whole)
 		add_real(to, sign * v->f);
 	else if (v->negative && v->i == INT64_MIN)
@@ -294,7 +259,6 @@ static int add_value(
 	to->taken |= sign < 0;
 	if (g->sizes)
 		g->sizes[to - g->amounts] += fabsl(pmfs_value_number(v));
-	return 0;
 }
 
 static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32_t context)
@@ -304,13 +268,13 @@ static const struct pm_frame *frame_of(const struct pmfs_shape_of *shape, uint32
 	return frame < shape->n_frames ? &shape->frames[frame] : &made;
 }
 
-int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
-	uint32_t above)
+void pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to,
+	uint32_t same, uint32_t above)
 {
 	const struct pmfs_slots *s = g->slots;
 	uint32_t metric = metric_of(s, value->metric);
 	if (metric == PM_NONE || s->intake[metric].slot == PM_NONE)
-		return 0;
+		return;
 	const struct pmfs_intake *in = &s->intake[metric];
 	if (g->seen)
 		g->seen[in->slot] = true;
@@ -318,10 +282,10 @@ int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_
 		to = same;
 	while (in->of_frames && to != same && to != PM_NONE && frame_of(&g->shape, to)->nested)
 		to = g->shape.parent[to];
-	int r = to == PM_NONE ? 0 : add_value(g, to, in->slot, value, 1);
-	if (r == 0 && in->with_nested && above != PM_NONE)
-		r = add_value(g, above, in->slot, value, -1);
-	return r;
+	if (to != PM_NONE)
+		add_value(g, to, in->slot, value, 1);
+	if (in->with_nested && above != PM_NONE)
+		add_value(g, above, in->slot, value, -1);
 }
 
 static int ascending(const void *a, const void *b)
@@ -341,16 +305,17 @@ static void settle(struct pmfs_gather *g)
 }
 
 /* The contexts in order: by a look at each if they are many, for that is quicker than sorting. */
-static int list_in_order(struct pmfs_gather *g)
+static void list_in_order(struct pmfs_gather *g)
 {
 	enum { MANY = 16 };
-	if (g->n < g->n_contexts / MANY)
-		return pm_sort(g->list, g->n, sizeof(*g->list), ascending);
 	size_t n = 0;
+	if (g->n < g->n_contexts / MANY) {
+		pm_build_check(g->a, pm_sort(g->list, g->n, sizeof(*g->list), ascending));
+		return;
+	}
 	for (uint32_t i = 0; i < g->n_contexts; i++)
 		if (g->place[i])
 			g->list[n++] = i;
-	return 0;
 }
 
 static const struct amount *result(
@@ -365,7 +330,7 @@ static const struct amount *result(
 }
 
 /* The sums of contexts, from what is below them and their own; parents come later. */
-static int add_up(struct pmfs_gather *g)
+static void add_up(struct pmfs_gather *g)
 {
 	const struct pmfs_slots *s = g->slots;
 	for (size_t k = g->n; k-- > 0;) {
@@ -374,8 +339,8 @@ static int add_up(struct pmfs_gather *g)
 		struct amount *above = parent == PM_NONE ? NULL : amounts_of(g, parent);
 		const struct pm_frame *frame = frame_of(&g->shape, context);
 		bool nested = frame->nested, is_loop = frame->kind == PM_KIND_LOOP;
-		if (k % PMFS_FILTER_STEP == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (k % PMFS_FILTER_STEP == 0)
+			pm_build_proceed(g->a);
 		for (uint32_t i = 0; i < s->n; i++) {
 			const struct pmfs_slot *slot = &s->slots[i];
 			enum pmfs_roll roll = slot->roll;
@@ -391,13 +356,13 @@ static int add_up(struct pmfs_gather *g)
 			g->n_costs += s->slots[i].metric != PM_NONE &&
 				result(g, context, own, i)->state != NO_VALUE;
 	}
-	return 0;
 }
 
-int pmfs_gather_roll(struct pmfs_gather *g)
+void pmfs_gather_roll(struct pmfs_gather *g)
 {
 	settle(g);
-	return list_in_order(g) < 0 || add_up(g) < 0 ? -ENOMEM : 0;
+	list_in_order(g);
+	add_up(g);
 }
 
 /* ---- sums ---- */
@@ -423,40 +388,27 @@ bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context)
 	return has;
 }
 
-int pmfs_gather_list(const struct pmfs_gather *g, struct pmfs_filtered_costs *ret)
+void pmfs_gather_list(
+	struct pm_arena *a, const struct pmfs_gather *g, struct pmfs_filtered_costs *ret)
 {
-	*ret = (struct pmfs_filtered_costs){
-		.items = malloc((g->n_costs + 1) * sizeof(*ret->items))};
-	if (!ret->items)
-		return -ENOMEM;
-	pm_use_huge_pages(ret->items, (g->n_costs + 1) * sizeof(*ret->items));
+	size_t bytes = (g->n_costs + 1) * sizeof(*ret->items);
+	*ret = (struct pmfs_filtered_costs){.items = pm_arena_realloc(a, NULL, bytes)};
+	pm_use_huge_pages(ret->items, bytes);
 	for (size_t k = 0; k < g->n; k++)
 		for (uint32_t i = 0; i < g->slots->n; i++)
 			ret->n += pmfs_gather_get(g, g->list[k], i, &ret->items[ret->n]);
-	return 0;
 }
 
-int pmfs_gather_renumber(
+void pmfs_gather_renumber(
 	struct pmfs_gather *g, const struct pmfs_shape_of *shape, const uint32_t *order, uint32_t n)
 {
-	uint32_t *place = malloc(((size_t)n + 1) * sizeof(*place));
-	if (!place)
-		return -ENOMEM;
+	uint32_t *place = pm_arena_array(g->a, (size_t)n + 1, sizeof(*place));
 	for (uint32_t i = 0; i < n; i++)
 		place[i] = g->place[order[i]];
-	free(g->place);
-	free(g->list);
-	free(g->sizes);
 	g->place = place;
 	g->list = NULL;
 	g->sizes = NULL;
 	g->shape = *shape;
-	return 0;
-}
-
-uint64_t pmfs_gather_bytes(const struct pmfs_gather *g)
-{
-	return g->room_amounts * g->slots->n_cells * sizeof(*g->amounts);
 }
 
 struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,

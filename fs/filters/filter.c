@@ -19,61 +19,18 @@ const char *const pmfs_filter_names[PMFS_N_FILTERS] = {
 
 /* ---- what is built once ---- */
 
-static void drop(struct pmfs_filter *f)
+static void build_contents(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	pm_tree_free(f->tree);
-	free(f->to);
-	free(f->same);
-	pmfs_gather_free(f->run);
-	pmfs_slots_done(&f->slots);
-	f->tree = NULL;
-	f->to = f->same = NULL;
-	f->run = NULL;
-}
-
-/* Of the primary quantity: the cost at the top of a tree, whose values are `costs`. */
-static int top_cost(struct pmfs_filter *f, const struct pm_metrics *metrics, uint32_t group,
-	const struct pm_profile *p, const struct pm_tree *tree, double *ret, struct pm_error *err)
-{
-	size_t room = (size_t)metrics->n + 1;
-	struct pm_value *values = malloc(room * sizeof(*values));
-	*ret = 0;
-	if (!values)
-		return pm_error_plain(err, -ENOMEM);
-	int64_t n = 0;
-	for (uint32_t i = 0; n >= 0 && i < tree->n_contexts; i = tree->end[i]) {
-		n = p == f->of ? pmfs_run_values(f->model, i, values, room, err)
-			       : f->ops.run_costs(p, i, values, room, err);
-		for (int64_t k = 0; k < n; k++)
-			for (uint32_t m = 0; m < metrics->n; m++)
-				if (metrics->metrics[m].id == values[k].metric &&
-					metrics->metrics[m].group == group &&
-					metrics->metrics[m].role == PM_ROLE_INCLUSIVE)
-					*ret += pmfs_value_number(&values[k]);
-	}
-	free(values);
-	return n < 0 ? (int)n : 0;
-}
-
-static int build(void *context, struct pm_error *err)
-{
-	struct pmfs_filter *f = context;
-	const struct pmfs_columns *c;
-	drop(f);
-	int r = pmfs_model_columns(f->model, &c, err);
-	if (r == 0)
-		r = pmfs_filter_fill(f, err);
-	if (r < 0) {
-		drop(f);
-		return r;
-	}
+	struct pmfs_filter *f = owner;
+	const struct pmfs_columns *columns;
+	f->c = part;
+	pm_build_check(a, pmfs_model_columns(f->model, &columns, err));
+	pmfs_filter_fill(a, f, err);
 	/* What is primary in the whole is in its parts. */
-	f->slots.metrics.leads = c->n ? c->columns[0].group + 1 : 0;
-	f->parts.tree.it = f->tree;
-	pmfs_filter_grown(f,
-		(uint64_t)f->whole->n_contexts * 8 + (uint64_t)f->tree->n_contexts * 32 +
-			pmfs_gather_bytes(f->run));
-	return 0;
+	f->c->slots.metrics.leads = columns->n ? columns->columns[0].group + 1 : 0;
+	f->parts.tree.it = f->c->tree;
+	f->parts.metrics.it = &f->c->slots.metrics;
+	pmfs_filter_grown(f, a->total + (uint64_t)f->c->tree->n_contexts * 32);
 }
 
 static struct pmfs_filter *filter_of(const struct pm_profile *p)
@@ -83,8 +40,10 @@ static struct pmfs_filter *filter_of(const struct pm_profile *p)
 
 static int get_contents(void *self, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_filter_contents), build_contents, NULL, "a filter"};
 	struct pmfs_filter *f = self;
-	return pm_lazy_get(&f->once, build, f, err);
+	return pm_part_build(&f->contents, &type, f, err);
 }
 
 static int filter_get(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
@@ -96,58 +55,53 @@ static int filter_get(const struct pm_profile *p, struct pmfs_filter **ret, stru
 static int count_thread(void *context, size_t i)
 {
 	struct pmfs_filter *f = context;
-	int r = f->items[i].has_trace ? pmfs_filter_trace(f, (uint32_t)i, NULL) : 0;
+	int r = f->t->items[i].has_trace ? pmfs_filter_trace(f, (uint32_t)i, NULL) : 0;
 	return pm_is_passing(r) ? r : 0; /* damage is said where the trace is read */
 }
 
-static void drop_threads(struct pmfs_filter *f)
+static void free_threads(void *of)
 {
-	for (uint32_t i = 0; f->of_thread && i < f->threads.n; i++) {
-		free(f->of_thread[i].costs.items);
-		free(f->of_thread[i].kept);
-		free(f->of_thread[i].gains);
+	const struct pmfs_filter_threads *t = of;
+	for (uint32_t i = 0; i < t->list.n; i++) {
+		pm_arena_done(&t->of[i].costs_arena);
+		pm_arena_done(&t->of[i].trace_arena);
 	}
-	free(f->items);
-	free(f->of_thread);
-	f->items = NULL;
-	f->of_thread = NULL;
-	f->threads.n = 0;
 }
 
-static int list_threads(void *context, struct pm_error *err)
+static void build_threads(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct pmfs_filter *f = context;
-	int r = pm_profile_threads(f->of, &f->threads_of, err);
-	if (r < 0)
-		return r;
+	struct pmfs_filter *f = owner;
+	struct pmfs_filter_threads *t = f->t = part;
+	const struct pm_threads *all;
+	pm_build_check(a, pm_profile_threads(f->of, &all, err));
 	uint32_t first = f->what.thread == PM_NONE ? 0 : f->what.thread;
-	uint32_t n = f->what.thread == PM_NONE ? f->threads_of->n : 1;
-	drop_threads(f);
-	f->threads = *f->threads_of;
-	f->threads.n = n;
-	f->threads.n_lanes = 0;
-	f->items = malloc(((size_t)n + 1) * sizeof(*f->items));
-	f->of_thread = calloc((size_t)n + 1, sizeof(*f->of_thread));
-	if (!f->items || !f->of_thread)
-		return pm_error_plain(err, -ENOMEM);
+	uint32_t n = f->what.thread == PM_NONE ? all->n : 1;
+	t->items = pm_arena_array(a, (size_t)n + 1, sizeof(*t->items));
+	t->of = pm_arena_array(a, (size_t)n + 1, sizeof(*t->of));
+	t->list = *all;
+	t->list.n = n;
+	t->list.n_lanes = 0;
+	t->list.threads = t->items;
 	for (uint32_t i = 0; i < n; i++) {
-		f->items[i] = f->threads_of->threads[first + i];
-		f->threads.n_lanes += f->items[i].is_lane;
+		t->items[i] = all->threads[first + i];
+		t->list.n_lanes += t->items[i].is_lane;
 	}
-	f->threads.threads = f->items;
-	if (f->ops.samples && (r = pm_crew_each(n, count_thread, f)) < 0)
-		return pm_error_plain(err, r);
+	pm_arena_owns(a, free_threads, t);
+	if (f->ops.samples)
+		pm_build_check(a, pm_crew_each(n, count_thread, f));
 	for (uint32_t i = 0; i < n; i++)
-		f->items[i].n_samples = f->of_thread[i].n;
-	pmfs_filter_grown(f, n * (sizeof(*f->items) + sizeof(*f->of_thread)));
-	return 0;
+		t->items[i].n_samples = t->of[i].n;
+	f->parts.threads.it = &t->list;
+	pmfs_filter_grown(f, a->total);
 }
 
 static int get_threads(void *self, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_filter_threads), build_threads, NULL, "the threads of a filter"};
 	struct pmfs_filter *f = self;
 	int r = get_contents(f, err);
-	return r < 0 ? r : pm_lazy_get(&f->threads_once, list_threads, f, err);
+	return r < 0 ? r : pm_part_build(&f->threads, &type, f, err);
 }
 
 static int with_threads(const struct pm_profile *p, struct pmfs_filter **ret, struct pm_error *err)
@@ -165,9 +119,9 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 		return r;
 	struct pmfs_filtered_cost cost;
 	size_t n = 0;
-	for (uint32_t i = 0; i < f->slots.n && n < room; i++)
-		if (pmfs_gather_get(f->run, context, i, &cost))
-			ret[n++] = pmfs_cost_value(&f->slots, &cost, f->tree, PM_NONE);
+	for (uint32_t i = 0; i < f->c->slots.n && n < room; i++)
+		if (pmfs_gather_get(f->c->run, context, i, &cost))
+			ret[n++] = pmfs_cost_value(&f->c->slots, &cost, f->c->tree, PM_NONE);
 	return (int64_t)n;
 }
 
@@ -179,38 +133,27 @@ static bool is_filter(const struct pm_profile *p)
 
 /* ---- costs by thread ---- */
 
-struct task {
-	struct pmfs_filter *f;
-	uint32_t thread;
-};
-
-static int add_thread(void *context, struct pm_error *err)
+static void build_costs(void *context)
 {
-	const struct task *task = context;
+	struct pmfs_filter_task *task = context;
 	struct pmfs_filter *f = task->f;
-	struct pmfs_filtered_costs *costs = &f->of_thread[task->thread].costs;
+	const struct pm_tree *tree = f->c->tree;
 	const struct pmfs_shape_of shape = {
-		f->tree->parent, f->tree->frame, f->tree->frames, f->tree->n_frames};
-	struct pmfs_gather *g = pmfs_gather_new(&f->slots, &shape, f->tree->n_contexts, NULL);
-	int r = g ? 0 : pm_error_plain(err, -ENOMEM);
-	free(costs->items);
-	*costs = (struct pmfs_filtered_costs){.items = NULL};
-	if (r == 0)
-		r = pmfs_filter_take(f, pmfs_filter_thread_of(f, task->thread), g, err);
-	if (r == 0 && (pmfs_gather_roll(g) < 0 || pmfs_gather_list(g, costs) < 0))
-		r = pm_error_plain(err, -ENOMEM);
-	if (r == 0)
-		pmfs_filter_grown(f, costs->n * sizeof(*costs->items));
-	pmfs_gather_free(g);
-	return r;
+		tree->parent, tree->frame, tree->frames, tree->n_frames};
+	struct pmfs_gather *g = pmfs_gather_new(
+		&task->scratch, &task->scratch, &f->c->slots, &shape, tree->n_contexts, NULL);
+	pmfs_filter_take(&task->scratch, f, pmfs_filter_thread_of(f, task->thread), g, task->err);
+	pmfs_gather_roll(g);
+	pmfs_gather_list(task->a, g, &f->t->of[task->thread].costs);
 }
 
 static int thread_costs(struct pmfs_filter *f, uint32_t thread,
 	const struct pmfs_filtered_costs **ret, struct pm_error *err)
 {
-	struct task task = {f, thread};
-	*ret = &f->of_thread[thread].costs;
-	return pm_lazy_get(&f->of_thread[thread].costs_once, add_thread, &task, err);
+	struct pmfs_filter_thread *t = &f->t->of[thread];
+	struct pmfs_filter_task task = {f, thread, &t->costs_arena, .build = build_costs};
+	*ret = &t->costs;
+	return pm_lazy_get(&t->costs_once, pmfs_filter_run, &task, err);
 }
 
 /* The place of a context among the costs of a thread, and how many it has. */
@@ -228,7 +171,7 @@ static int64_t values_of_context(struct pmfs_filter *f, uint32_t context, uint64
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	size_t filled = 0, n;
-	for (uint32_t t = 0; t < f->threads.n && filled < room; t++) {
+	for (uint32_t t = 0; t < f->t->list.n && filled < room; t++) {
 		const struct pmfs_filtered_costs *c;
 		int r = thread_costs(f, t, &c, err);
 		if (r < 0)
@@ -237,7 +180,8 @@ static int64_t values_of_context(struct pmfs_filter *f, uint32_t context, uint64
 		size_t skip = first < n ? (size_t)first : n;
 		first -= skip;
 		for (size_t i = skip; i < n && filled < room; i++)
-			ret[filled++] = pmfs_cost_value(&f->slots, &c->items[at + i], f->tree, t);
+			ret[filled++] =
+				pmfs_cost_value(&f->c->slots, &c->items[at + i], f->c->tree, t);
 	}
 	return (int64_t)filled;
 }
@@ -254,7 +198,7 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 		return r;
 	size_t n = 0;
 	for (; n < room && first + n < c->n; n++)
-		ret[n] = pmfs_cost_value(&f->slots, &c->items[first + n], f->tree, of.index);
+		ret[n] = pmfs_cost_value(&f->c->slots, &c->items[first + n], f->c->tree, of.index);
 	return (int64_t)n;
 }
 
@@ -277,9 +221,9 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 	*ret = (struct pm_thread_counts){.values = c->n};
 	for (size_t i = 0; i < c->n; i++)
 		ret->contexts += i == 0 || c->items[i].context != c->items[i - 1].context;
-	if (f->profile.traces_are_calls && f->items[thread].has_trace &&
+	if (f->profile.traces_are_calls && f->t->items[thread].has_trace &&
 		(r = pmfs_filter_trace(f, thread, err)) == 0)
-		ret->last_ns = f->of_thread[thread].last_ns;
+		ret->last_ns = f->t->of[thread].last_ns;
 	return r;
 }
 
@@ -289,33 +233,30 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
  * Durations of functions all of whose calls are left are known: those of the others are not stored
  * one by one.
  */
-static int list_times(void *context, struct pm_error *err)
+static void build_times(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct pmfs_filter *f = context;
+	struct pmfs_filter *f = owner;
+	const struct pmfs_filter_contents *c = f->c;
 	const struct pm_call_times *all;
-	int r = pm_profile_call_times(f->of, &all, err);
-	if (r < 0)
-		return r;
-	uint32_t n = f->tree->n_functions;
-	free(f->times);
-	f->times = calloc((size_t)n + 1, sizeof(*f->times));
-	if (!f->times)
-		return pm_error_plain(err, -ENOMEM);
-	memcpy(f->times, all, f->whole->n_functions * sizeof(*all));
-	for (uint32_t i = 0; i < f->whole->n_contexts; i++) {
-		uint32_t function = pm_tree_frame(f->whole, i)->function;
-		if (function != PM_NONE && f->same[i] == PM_NONE)
-			f->times[function] = (struct pm_call_times){.known = false};
+	struct pm_call_times **times = part;
+	pm_build_check(a, pm_profile_call_times(f->of, &all, err));
+	*times = pm_arena_array(a, (size_t)c->tree->n_functions + 1, sizeof(**times));
+	memcpy(*times, all, c->whole->n_functions * sizeof(*all));
+	for (uint32_t i = 0; i < c->whole->n_contexts; i++) {
+		uint32_t function = pm_tree_frame(c->whole, i)->function;
+		if (function != PM_NONE && c->same[i] == PM_NONE)
+			(*times)[function] = (struct pm_call_times){.known = false};
 	}
-	f->parts.call_times.it = f->times;
-	return 0;
+	f->parts.call_times.it = *times;
 }
 
 static int get_times(void *self, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		sizeof(struct pm_call_times *), build_times, NULL, "how long calls took"};
 	struct pmfs_filter *f = self;
 	int r = get_contents(f, err);
-	return r < 0 ? r : pm_lazy_get(&f->times_once, list_times, f, err);
+	return r < 0 ? r : pm_part_build(&f->times, &type, f, err);
 }
 
 /* ---- what is said of it ---- */
@@ -333,59 +274,71 @@ static const char *get_kind(const struct pm_profile *p)
 	return pm_profile_kind_of_tree(filter_of(p)->of);
 }
 
-static int get_share(struct pmfs_filter *f, double *ret, struct pm_error *err)
+/* Of the primary quantity: the cost at the top of a tree. */
+static double top_cost(struct pm_arena *a, struct pmfs_filter *f, const struct pm_metrics *metrics,
+	const struct pm_tree *tree, struct pm_error *err)
 {
+	size_t room = (size_t)metrics->n + 1;
+	struct pm_value *values = pm_arena_array(a, room, sizeof(*values));
+	uint32_t group = f->c->slots.metrics.leads - 1;
+	double cost = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i = tree->end[i]) {
+		int64_t n = tree == f->c->whole ? pmfs_run_values(f->model, i, values, room, err)
+						: run_costs(&f->profile, i, values, room, err);
+		pm_build_check(a, (int)n);
+		for (int64_t k = 0; k < n; k++)
+			for (uint32_t m = 0; m < metrics->n; m++)
+				if (metrics->metrics[m].id == values[k].metric &&
+					metrics->metrics[m].group == group &&
+					metrics->metrics[m].role == PM_ROLE_INCLUSIVE)
+					cost += pmfs_value_number(&values[k]);
+	}
+	return cost;
+}
+
+static double get_share(struct pm_arena *a, struct pmfs_filter *f, struct pm_error *err)
+{
+	const struct pmfs_filter_contents *c = f->c;
 	const struct pm_metrics *of;
-	double part, whole;
-	uint32_t group = f->slots.metrics.leads - 1;
-	*ret = NAN;
-	if (f->slots.metrics.leads == 0)
-		return 0;
-	int r = pmfs_model_metrics(f->model, &of, err);
-	if (r == 0)
-		r = top_cost(f, of, group, f->of, f->whole, &whole, err);
-	if (r == 0)
-		r = top_cost(f, &f->slots.metrics, group, &f->profile, f->tree, &part, err);
-	if (r == 0 && whole > 0)
-		*ret = part / whole;
-	return r;
+	if (c->slots.metrics.leads == 0)
+		return NAN;
+	pm_build_check(a, pmfs_model_metrics(f->model, &of, err));
+	double whole = top_cost(a, f, of, c->whole, err);
+	double part = top_cost(a, f, &c->slots.metrics, c->tree, err);
+	return whole > 0 ? part / whole : NAN;
 }
 
 /* The facts of the profile, what it is filtered by, and the share of its whole that is left. */
-static int list_facts(void *context, struct pm_error *err)
+static void build_facts(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct pmfs_filter *f = context;
-	const struct pm_fact *facts = NULL;
-	size_t n = 0;
-	double share;
-	int r = pm_profile_facts(f->of, &facts, &n, err);
-	if (r < 0 || (r = get_share(f, &share, err)) < 0)
-		return r;
-	free(f->facts);
-	f->facts = calloc(n + 2, sizeof(*f->facts));
-	f->n_facts = 0;
-	if (!f->facts)
-		return pm_error_plain(err, -ENOMEM);
-	for (size_t i = 0; i < n; i++) {
-		bool again = is_filter(f->of) && strncmp(facts[i].key, "filter", 6) == 0;
-		if (again && strcmp(facts[i].key, "filter_share") == 0)
-			share *= facts[i].value.kind == PM_CELL_F64 ? facts[i].value.f : NAN;
+	struct pmfs_filter *f = owner;
+	struct pm_fact **facts = part;
+	const struct pm_fact *of = NULL;
+	size_t n_of = 0, n = 0;
+	pm_build_check(a, pm_profile_facts(f->of, &of, &n_of, err));
+	double share = get_share(a, f, err);
+	*facts = pm_arena_array(a, n_of + 2, sizeof(**facts));
+	for (size_t i = 0; i < n_of; i++) {
+		bool again = is_filter(f->of) && strncmp(of[i].key, "filter", 6) == 0;
+		if (again && strcmp(of[i].key, "filter_share") == 0)
+			share *= of[i].value.kind == PM_CELL_F64 ? of[i].value.f : NAN;
 		if (!again)
-			f->facts[f->n_facts++] = facts[i];
+			(*facts)[n++] = of[i];
 	}
-	f->facts[f->n_facts++] = (struct pm_fact){"filters", pm_cell_text(pm_text_view(&f->path))};
-	f->facts[f->n_facts++] = (struct pm_fact){
+	(*facts)[n++] = (struct pm_fact){"filters", pm_cell_text(pm_text_view(&f->path))};
+	(*facts)[n++] = (struct pm_fact){
 		"filter_share", isnan(share) ? pm_cell_empty() : pm_cell_f64(share)};
-	f->parts.facts.it = f->facts;
-	f->parts.facts.n = f->n_facts;
-	return 0;
+	f->parts.facts.it = *facts;
+	f->parts.facts.n = n;
 }
 
 static int get_facts(void *self, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		sizeof(struct pm_fact *), build_facts, NULL, "the facts of a filter"};
 	struct pmfs_filter *f = self;
 	int r = get_contents(f, err);
-	return r < 0 ? r : pm_lazy_get(&f->facts_once, list_facts, f, err);
+	return r < 0 ? r : pm_part_build(&f->facts, &type, f, err);
 }
 
 int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
@@ -397,7 +350,7 @@ int pmfs_filter_matches(const struct pm_profile *p, struct pm_error *err)
 	int r = filter_get(p, &f, err);
 	if (r == 0)
 		r = pm_profile_tree(p, &tree, err);
-	return r < 0 ? r : f->has_matches;
+	return r < 0 ? r : f->c->has_matches;
 }
 
 static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
@@ -406,10 +359,10 @@ static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct p
 	int r = get_facts(f, err);
 	if (r < 0)
 		return r;
-	const struct pm_cell *share = &f->facts[f->n_facts - 1].value;
+	const struct pm_cell *share = &f->parts.facts.it[f->parts.facts.n - 1].value;
 	uint32_t thread;
 	const struct pm_profile *bottom = pmfs_filter_bottom(p, &thread);
-	if (!f->has_matches) {
+	if (!f->c->has_matches) {
 		pm_text_printf(out, "Nothing matches %s/", pmfs_filter_names[f->what.kind]);
 		pm_text_line(out, f->what.pattern);
 		pm_text_char(out, '.');
@@ -461,10 +414,10 @@ static void close_other(const struct pm_profile *of, const struct pmfs_filter_wh
 static void filter_close(struct pm_profile *p)
 {
 	struct pmfs_filter *f = filter_of(p);
-	drop_threads(f);
-	drop(f);
-	free(f->times);
-	free(f->facts);
+	pm_part_done(&f->facts);
+	pm_part_done(&f->times);
+	pm_part_done(&f->threads);
+	pm_part_done(&f->contents);
 	pm_text_done(&f->title);
 	pm_text_done(&f->path);
 	if (f->owns) {
@@ -526,7 +479,6 @@ static int settle(void *context, struct pm_error *err)
 	f->ops.samples = threads && ops->samples ? samples : NULL;
 	f->ops.has = ops->has ? has : NULL;
 	f->parts.threads.build = threads ? get_threads : NULL;
-	f->parts.threads.it = threads ? &f->threads : NULL;
 	/* They are of all threads. */
 	if (pm_profile_has(of, call_times) && f->what.thread == PM_NONE)
 		f->parts.call_times.build = get_times;
@@ -607,7 +559,7 @@ static int open_filter(const struct pm_profile *of, struct pmfs_model *model,
 		.changed = has_changed};
 	f->parts = (struct pm_parts){
 		.tree.build = get_contents,
-		.metrics = {.build = get_contents, .it = &f->slots.metrics},
+		.metrics.build = get_contents,
 		.damage.of = of,
 		.facts.build = get_facts,
 	};

@@ -48,8 +48,9 @@ struct pmfs_slots {
 	uint32_t likely[64];        /* the same of most: by the id's last bits; PM_NONE: nobody */
 };
 
-int pmfs_slots_make(struct pmfs_slots *s, const struct pm_metrics *of);
-void pmfs_slots_done(struct pmfs_slots *s);
+/* In a build of the arena, as all below. */
+void pmfs_slots_make(struct pm_arena *a, struct pmfs_slots *s, const struct pm_metrics *of,
+	struct pm_error *err);
 
 struct pmfs_filtered_cost {
 	uint32_t context;
@@ -77,35 +78,34 @@ struct pmfs_filtered_costs {
 struct pmfs_gather;
 
 /*
- * Adds up the values of a thread or of the run: values are given one by one, then rolled up. NULL
- * if out of memory. `n` contexts; `seen` (or NULL): by slot, set where a value came that is taken.
+ * Adds up the values of a thread or of the run: values are given one by one, then rolled up. What
+ * is needed only until they are listed or renumbered is in `scratch`. `n` contexts; `seen` (or
+ * NULL): by slot, set where a value came that is taken.
  */
-struct pmfs_gather *pmfs_gather_new(
+struct pmfs_gather *pmfs_gather_new(struct pm_arena *a, struct pm_arena *scratch,
 	const struct pmfs_slots *s, const struct pmfs_shape_of *shape, uint32_t n, bool *seen);
 /*
  * A value of a context of the unfiltered tree whose cost goes to `to`, and that is `same` itself;
- * `above`: where that of its parent goes if it is nested in it; PM_NONE: nowhere. 0 or -ENOMEM.
+ * `above`: where that of its parent goes if it is nested in it; PM_NONE: nowhere.
  */
-int pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to, uint32_t same,
-	uint32_t above);
-/* Once all are given. 0 or -ENOMEM. */
-int pmfs_gather_roll(struct pmfs_gather *g);
+void pmfs_gather_add(struct pmfs_gather *g, const struct pm_value *value, uint32_t to,
+	uint32_t same, uint32_t above);
+/* Once all are given. */
+void pmfs_gather_roll(struct pmfs_gather *g);
 /* Then: the cost of a context in the slot of a metric; false if it has none. */
 bool pmfs_gather_get(const struct pmfs_gather *g, uint32_t context, uint32_t slot,
 	struct pmfs_filtered_cost *ret);
 /* Whether it has any. */
 bool pmfs_gather_has(const struct pmfs_gather *g, uint32_t context);
-/* Lists all costs. 0 or -ENOMEM; the caller frees ret->items. */
-int pmfs_gather_list(const struct pmfs_gather *g, struct pmfs_filtered_costs *ret);
+/* Lists all costs, in an arena. */
+void pmfs_gather_list(
+	struct pm_arena *a, const struct pmfs_gather *g, struct pmfs_filtered_costs *ret);
 /*
  * The contexts become those of another tree: `order` has what each of the n was. Nothing can be
- * added or listed any more. 0 or -ENOMEM.
+ * added or listed any more.
  */
-int pmfs_gather_renumber(struct pmfs_gather *g, const struct pmfs_shape_of *shape,
+void pmfs_gather_renumber(struct pmfs_gather *g, const struct pmfs_shape_of *shape,
 	const uint32_t *order, uint32_t n);
-/* The memory of the costs. */
-uint64_t pmfs_gather_bytes(const struct pmfs_gather *g);
-void pmfs_gather_free(struct pmfs_gather *g);
 
 /* Converts a cost to a value of the profile. */
 struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_filtered_cost *cost,
@@ -116,6 +116,7 @@ struct pm_value pmfs_cost_value(const struct pmfs_slots *s, const struct pmfs_fi
 /* The costs and the trace of a thread, each made when somebody asks. */
 struct pmfs_filter_thread {
 	struct pm_lazy costs_once, trace_once;
+	struct pm_arena costs_arena, trace_arena;
 	struct pmfs_filtered_costs costs;
 	uint64_t n;     /* rows of its trace */
 	uint64_t *kept; /* how many are before each PMFS_FILTER_STEP rows of the other trace */
@@ -131,6 +132,24 @@ struct pmfs_filter_thread {
 
 enum { PMFS_FILTER_STEP = 512 };
 
+/* The tree, and the costs of the run. */
+struct pmfs_filter_contents {
+	const struct pm_tree *whole; /* the model's tree */
+	struct pm_tree *tree;
+	uint32_t *to;   /* by context of the whole: where its cost goes, or PM_NONE */
+	uint32_t *same; /* where it is itself, or PM_NONE */
+	struct pmfs_slots slots;
+	struct pmfs_gather *run; /* by context of the tree */
+	bool has_matches;
+	bool hits_nothing; /* samples of context 0 match: nothing runs */
+};
+
+struct pmfs_filter_threads {
+	struct pm_threads list;
+	struct pm_thread *items;
+	struct pmfs_filter_thread *of; /* as many */
+};
+
 struct pmfs_filter {
 	struct pm_profile profile;
 	struct pm_profile_ops ops;
@@ -142,27 +161,9 @@ struct pmfs_filter {
 	struct pmfs_pattern pattern;
 
 	struct pm_lazy ready_once;
-	struct pm_lazy once;         /* guards the following */
-	const struct pm_tree *whole; /* the model's tree */
-	struct pm_tree *tree;
-	uint32_t *to;   /* by context of the whole: where its cost goes, or PM_NONE */
-	uint32_t *same; /* where it is itself, or PM_NONE */
-	struct pmfs_slots slots;
-	struct pmfs_gather *run; /* by context of the tree */
-	bool has_matches;
-	bool hits_nothing; /* samples of context 0 match: nothing runs */
-
-	struct pm_lazy threads_once; /* guards the following */
-	const struct pm_threads *threads_of;
-	struct pm_threads threads;
-	struct pm_thread *items;
-	struct pmfs_filter_thread *of_thread; /* as many */
-
-	struct pm_lazy times_once;
-	struct pm_call_times *times;
-	struct pm_lazy facts_once;
-	struct pm_fact *facts;
-	size_t n_facts;
+	struct pm_part contents, threads, times, facts;
+	struct pmfs_filter_contents *c; /* as soon as they are being built */
+	struct pmfs_filter_threads *t;
 	struct pm_text title, path; /* path: focus/PATTERN/hide/PATTERN */
 	uint64_t bytes;             /* atomic: memory of all */
 };
@@ -181,16 +182,26 @@ static inline void pmfs_filter_grown(struct pmfs_filter *f, uint64_t bytes)
 
 /*
  * contents.c: gives all values of a thread of the unfiltered profile to the gather, whose contexts
- * are those of `to`.
+ * are those of `to`, in a build of the arena.
  */
-int pmfs_filter_take(
-	const struct pmfs_filter *f, uint32_t of, struct pmfs_gather *g, struct pm_error *err);
+void pmfs_filter_take(struct pm_arena *a, const struct pmfs_filter *f, uint32_t of,
+	struct pmfs_gather *g, struct pm_error *err);
 
-/* contents.c: fills in what `once` guards. After a failure, the caller drops what there is of it.
- */
-int pmfs_filter_fill(struct pmfs_filter *f, struct pm_error *err);
+/* contents.c: fills in f->c, in a build of the arena. */
+void pmfs_filter_fill(struct pm_arena *a, struct pmfs_filter *f, struct pm_error *err);
 
 /* ---- trace.c ---- */
+
+/* What is built of a thread, once: pmfs_filter_run(task) by pm_lazy_get. */
+struct pmfs_filter_task {
+	struct pmfs_filter *f;
+	uint32_t thread;
+	struct pm_arena *a;      /* keeps it */
+	struct pm_arena scratch; /* while it is built */
+	void (*build)(void *task);
+	struct pm_error *err;
+};
+int pmfs_filter_run(void *task, struct pm_error *err);
 
 /* As pm_profile_ops.samples, once the threads are known. */
 int64_t pmfs_filter_samples(struct pmfs_filter *f, uint32_t thread, uint64_t first,
