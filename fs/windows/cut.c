@@ -57,33 +57,31 @@ static enum where where_is(const struct pmfs_span *span, const struct pmfs_cover
 	return all_begin && all_end ? INSIDE : AT_THE_EDGE;
 }
 
-static int add_stretch(struct pmfs_cut *cut, uint64_t at, uint64_t n, bool whole)
+static void add_stretch(struct pmfs_cut *cut, uint64_t at, uint64_t n, bool whole)
 {
 	struct pmfs_stretch *last = cut->n_stretches ? &cut->stretches[cut->n_stretches - 1] : NULL;
 	if (n == 0)
-		return 0;
+		return;
 	if (!last || !whole || !last->whole || last->at + (cut->n - last->row) != at) {
-		if (pm_list_room(&cut->stretches, cut->n_stretches, &cut->room,
-			    sizeof(*cut->stretches)) < 0)
-			return -ENOMEM;
+		pm_list_grow(&cut->arena, &cut->stretches, cut->n_stretches, &cut->room,
+			sizeof(*cut->stretches));
 		cut->stretches[cut->n_stretches++] =
 			(struct pmfs_stretch){.row = cut->n, .at = at, .whole = whole};
 	}
 	cut->n += n;
-	return 0;
 }
 
-static int lend(struct cutting *c, const struct pm_sample *s, uint64_t ns)
+static void lend(struct cutting *c, const struct pm_sample *s, uint64_t ns)
 {
 	uint32_t context = pm_tree_find(c->tree, s->context);
 	uint32_t caller = context == PM_NONE ? PM_NONE : c->tree->parent[context];
 	if (ns == 0 || caller == PM_NONE)
-		return 0;
-	int r = pmfs_tally_add(&c->cut->lent, pm_tree_number(c->tree, caller), ns, 0);
-	return r < 0 ? r : pmfs_tally_add(&c->cut->lent, s->within, -(pm_sum)ns, 0);
+		return;
+	pmfs_tally_add(&c->cut->lent, pm_tree_number(c->tree, caller), ns, 0);
+	pmfs_tally_add(&c->cut->lent, s->within, -(pm_sum)ns, 0);
 }
 
-static int take(void *context, const struct pm_sample *samples, size_t n)
+static bool take(void *context, const struct pm_sample *samples, size_t n)
 {
 	struct cutting *c = context;
 	for (size_t i = 0; i < n; i++) {
@@ -92,54 +90,50 @@ static int take(void *context, const struct pm_sample *samples, size_t n)
 		if (!span_clip(c->span, s, &start, &ns))
 			continue;
 		bool begins = c->calls && pmfs_span_has_begin(c->span, s->time_ns);
-		if (pmfs_tally_add(&c->cut->tally, s->context, ns, begins) < 0)
-			return -ENOMEM;
-		if (s->within && lend(c, s, ns) < 0)
-			return -ENOMEM;
+		pmfs_tally_add(&c->cut->tally, s->context, ns, begins);
+		if (s->within)
+			lend(c, s, ns);
 		c->cut->end = start + ns > c->cut->end ? start + ns : c->cut->end;
 		c->cut->n++;
 	}
-	return 0;
+	return false;
 }
 
 /* Reads records; those inside form a stretch. */
-static int read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, struct pm_error *err)
+static void read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, struct pm_error *err)
 {
 	uint64_t row = c->cut->n;
-	int r = pmfs_records_read(c->x->profile, c->thread, at, at + n, take, c, err);
+	pmfs_records_read(&c->cut->scratch, c->x->profile, c->thread, at, at + n, take, c, err);
 	uint64_t rows = c->cut->n - row;
 	c->cut->n = row;
-	if (r == 0)
-		r = add_stretch(c->cut, at, rows, whole);
-	return r;
+	add_stretch(c->cut, at, rows, whole);
 }
 
-static int add_sums(struct cutting *c, const struct pmfs_block_sums *of, const struct pmfs_block *b,
-	uint64_t at, uint64_t n)
+static void add_sums(struct cutting *c, const struct pmfs_block_sums *of,
+	const struct pmfs_block *b, uint64_t at, uint64_t n)
 {
 	const struct pmfs_sum *sums = of->items + b->sum;
 	for (uint32_t i = 0; i < b->n_sums; i++) {
-		if (i % PMFS_BLOCK == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
-		if (pmfs_tally_add(&c->cut->tally, sums[i].context, sums[i].ns,
-			    c->calls ? sums[i].calls : 0) < 0)
-			return -ENOMEM;
+		if (i % PMFS_BLOCK == 0)
+			pm_build_proceed(&c->cut->arena);
+		pmfs_tally_add(
+			&c->cut->tally, sums[i].context, sums[i].ns, c->calls ? sums[i].calls : 0);
 	}
 	c->cut->end = b->cover.end > c->cut->end ? b->cover.end : c->cut->end;
-	return add_stretch(c->cut, at, n, true);
+	add_stretch(c->cut, at, n, true);
 }
 
-/* Handles the records from `at` on that `known` describes: 1 if `known` was sufficient. */
-static int cut_known(struct cutting *c, const struct pmfs_block_sums *sums,
+/* Handles the records from `at` on that `known` describes: true if `known` was sufficient. */
+static bool cut_known(struct cutting *c, const struct pmfs_block_sums *sums,
 	const struct pmfs_block *known, uint64_t at, uint64_t n)
 {
 	enum where where = where_is(c->span, &known->cover);
 	if (where == OUTSIDE)
-		return 1;
+		return true;
 	if (where == AT_THE_EDGE || known->n_sums == PM_NONE)
-		return 0;
-	int r = add_sums(c, sums, known, at, n);
-	return r < 0 ? r : 1;
+		return false;
+	add_sums(c, sums, known, at, n);
+	return true;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -147,28 +141,24 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int cut_chunk(struct cutting *c, const struct pmfs_trace_chunk *chunk, uint64_t at,
+static void cut_chunk(struct cutting *c, const struct pmfs_trace_chunk *chunk, uint64_t at,
 	uint64_t n, struct pm_error *err)
 {
-	int r = cut_known(c, &chunk->sums, &chunk->all, at, n);
-	if (r != 0)
-		return r < 0 ? r : 0;
-	for (uint64_t from = 0; r >= 0 && from < n; from += PMFS_BLOCK) {
+	if (cut_known(c, &chunk->sums, &chunk->all, at, n))
+		return;
+	for (uint64_t from = 0; from < n; from += PMFS_BLOCK) {
 		const struct pmfs_block *b = &chunk->blocks[from / PMFS_BLOCK];
 		uint64_t some = smaller(PMFS_BLOCK, n - from);
-		r = cut_known(c, &chunk->sums, b, at + from, some);
-		if (r == 0)
-			r = read_block(
-				c, at + from, some, where_is(c->span, &b->cover) == INSIDE, err);
+		if (!cut_known(c, &chunk->sums, b, at + from, some))
+			read_block(c, at + from, some, where_is(c->span, &b->cover) == INSIDE, err);
 	}
-	return r < 0 ? r : 0;
 }
 
 /*
- * Tries the nodes whose first chunk is `i`, the largest first: 1 and the number of chunks that were
- * handled, 0, or -ENOMEM.
+ * Tries the nodes whose first chunk is `i`, the largest first: the number of chunks that were
+ * handled.
  */
-static int cut_node(struct cutting *c, const struct pmfs_trace_index *t, size_t i, size_t *ret_n)
+static size_t cut_node(struct cutting *c, const struct pmfs_trace_index *t, size_t i)
 {
 	size_t n = 1;
 	for (unsigned k = 0; k < t->n_levels; k++)
@@ -176,51 +166,43 @@ static int cut_node(struct cutting *c, const struct pmfs_trace_index *t, size_t 
 	for (unsigned k = t->n_levels; k-- > 0; n /= PMFS_FANOUT) {
 		const struct pmfs_node *node = &t->levels[k].nodes[i / n];
 		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;
-		*ret_n = n;
-		if (i % n != 0 || node->missing > 0)
-			continue;
-		int r = cut_known(c, &node->sums, &node->all, at,
-			smaller((uint64_t)n * PMFS_CHUNK_RECORDS, t->n - at));
-		if (r != 0)
-			return r;
+		if (i % n == 0 && node->missing == 0 &&
+			cut_known(c, &node->sums, &node->all, at,
+				smaller((uint64_t)n * PMFS_CHUNK_RECORDS, t->n - at)))
+			return n;
 	}
 	return 0;
 }
 
-int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+void pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, struct pm_error *err)
 {
 	const struct pmfs_trace_index *t = &x->traces[thread];
 	struct cutting c = {cut, x, thread, span, NULL, x->profile->traces_are_calls};
-	int r = pm_profile_tree(x->profile, &c.tree, err);
-	for (size_t i = 0, n; t->chunks && r >= 0 && (uint64_t)i * PMFS_CHUNK_RECORDS < t->n;
-		i += n) {
+	pm_build_check(&cut->arena, pm_profile_tree(x->profile, &c.tree, err));
+	for (size_t i = 0, n; t->chunks && (uint64_t)i * PMFS_CHUNK_RECORDS < t->n; i += n) {
 		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;
-		r = cut_node(&c, t, i, &n);
-		if (r != 0)
+		n = cut_node(&c, t, i);
+		if (n > 0)
 			continue;
 		n = 1;
-		r = cut_chunk(&c, t->chunks[i], at, smaller(PMFS_CHUNK_RECORDS, t->n - at), err);
+		cut_chunk(&c, t->chunks[i], at, smaller(PMFS_CHUNK_RECORDS, t->n - at), err);
 	}
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-void pmfs_cut_done(struct pmfs_cut *cut)
-{
-	free(cut->stretches);
-	pmfs_tally_done(&cut->tally);
-	pmfs_tally_done(&cut->lent);
-	*cut = (struct pmfs_cut){.n = 0};
 }
 
 /* ---- rows ---- */
 
 struct filling {
+	struct pm_arena arena; /* of what is read */
+	const struct pmfs_cut *cut;
+	const struct pmfs_index *x;
+	uint32_t thread;
 	const struct pmfs_span *span;
 	bool calls;
-	uint64_t skip; /* rows */
+	uint64_t first, skip; /* rows */
 	struct pm_sample *ret;
 	size_t n, room;
+	struct pm_error *err;
 };
 
 /* True if it is inside; then its part inside is counted. */
@@ -239,7 +221,7 @@ static bool clip(const struct pmfs_span *span, bool calls, struct pm_sample *s)
 	return true;
 }
 
-static int fill(void *context, const struct pm_sample *samples, size_t n)
+static bool fill(void *context, const struct pm_sample *samples, size_t n)
 {
 	struct filling *f = context;
 	for (size_t i = 0; i < n && f->n < f->room; i++) {
@@ -255,44 +237,57 @@ static int fill(void *context, const struct pm_sample *samples, size_t n)
 }
 
 /* The rows of a stretch from `skip` on, at most `room`. */
-static int64_t read_stretch(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
-	size_t i, struct filling *f, struct pm_error *err)
+static void read_stretch(struct filling *f, size_t i)
 {
+	const struct pmfs_cut *cut = f->cut;
 	const struct pmfs_stretch *s = &cut->stretches[i];
 	uint64_t end = i + 1 < cut->n_stretches ? s[1].row : cut->n, rows = end - s->row - f->skip;
-	const struct pm_profile *p = x->profile;
+	uint64_t n_records = f->x->traces[f->thread].n;
+	const struct pm_profile *p = f->x->profile;
 	if (s->whole) {
 		size_t room = f->room - f->n < rows ? f->room - f->n : (size_t)rows;
-		int64_t n = p->ops->samples(p, thread, s->at + f->skip, f->ret + f->n, room, err);
-		f->n += n > 0 ? (size_t)n : 0;
-		f->skip = 0;
-		return n;
+		int64_t n =
+			p->ops->samples(p, f->thread, s->at + f->skip, f->ret + f->n, room, f->err);
+		pm_build_check(&f->arena, (int)n);
+		f->n += (size_t)n;
+	} else {
+		pmfs_records_read(&f->arena, p, f->thread, s->at,
+			smaller(s->at + PMFS_BLOCK, n_records), fill, f, f->err);
 	}
-	uint64_t to =
-		s->at + PMFS_BLOCK < x->traces[thread].n ? s->at + PMFS_BLOCK : x->traces[thread].n;
-	size_t before = f->n;
-	int r = pmfs_records_read(p, thread, s->at, to, fill, f, err);
 	f->skip = 0;
-	return r < 0 ? r : (int64_t)(f->n - before);
+}
+
+static void fill_rows(void *context)
+{
+	struct filling *f = context;
+	const struct pmfs_cut *cut = f->cut;
+	size_t i = PM_LOWER_BOUND(k, 1, cut->n_stretches, cut->stretches[k].row <= f->first) - 1;
+	f->skip = f->first - cut->stretches[i].row;
+	for (size_t before = SIZE_MAX; i < cut->n_stretches && f->n < f->room && f->n != before;
+		i++) {
+		before = f->n;
+		read_stretch(f, i);
+	}
 }
 
 int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
 	struct pm_error *err)
 {
-	struct filling f = {
-		.span = span, .calls = x->profile->traces_are_calls, .ret = ret, .room = room};
+	struct filling f = {.cut = cut,
+		.x = x,
+		.thread = thread,
+		.span = span,
+		.calls = x->profile->traces_are_calls,
+		.first = first,
+		.ret = ret,
+		.room = room,
+		.err = err};
 	if (first >= cut->n)
 		return 0;
-	size_t i = PM_LOWER_BOUND(k, 1, cut->n_stretches, cut->stretches[k].row <= first) - 1;
-	for (f.skip = first - cut->stretches[i].row; i < cut->n_stretches && f.n < room; i++) {
-		int64_t n = read_stretch(cut, x, thread, i, &f, err);
-		if (n < 0)
-			return n;
-		if (n == 0)
-			break;
-	}
-	return (int64_t)f.n;
+	int r = pm_build(&f.arena, fill_rows, &f);
+	pm_arena_done(&f.arena);
+	return r < 0 ? pm_error_plain(err, r) : (int64_t)f.n;
 }
 
 bool pmfs_cut_is_whole(const struct pmfs_cut *cut, uint64_t n_records)
@@ -330,6 +325,7 @@ struct lot {
 };
 
 struct gathering {
+	struct pm_arena *a; /* while it is gathered */
 	const struct pm_tree *whole;
 	const struct pmfs_index *index;
 	struct pm_callcosts *costs;
@@ -346,16 +342,14 @@ struct gathering {
 };
 
 /* The lots of a context and of its ancestors. */
-static int lot_add(struct gathering *g, uint32_t context)
+static void lot_add(struct gathering *g, uint32_t context)
 {
 	for (; context != PM_NONE && g->place[context] == PM_NONE;
 		context = g->whole->parent[context]) {
-		if (pm_list_room(&g->lots, g->n, &g->room, sizeof(*g->lots)) < 0)
-			return -ENOMEM;
+		pm_list_grow(g->a, &g->lots, g->n, &g->room, sizeof(*g->lots));
 		g->place[context] = (uint32_t)g->n;
 		g->lots[g->n++] = (struct lot){.context = context};
 	}
-	return 0;
 }
 
 static int by_context(const void *a, const void *b)
@@ -372,11 +366,9 @@ static bool is_part(const struct gathering *g, uint32_t context)
 }
 
 /* In pre-order, a context comes after its ancestors. */
-static int lots_sum(struct gathering *g)
+static void lots_sum(struct gathering *g)
 {
-	int r = pm_sort(g->lots, g->n, sizeof(*g->lots), by_context);
-	if (r < 0)
-		return r;
+	pm_build_check(g->a, pm_sort(g->lots, g->n, sizeof(*g->lots), by_context));
 	for (size_t i = 0; i < g->n; i++)
 		g->place[g->lots[i].context] = (uint32_t)i;
 	for (size_t i = g->n; i-- > 0;) {
@@ -397,19 +389,18 @@ static int lots_sum(struct gathering *g)
 		if (g->samples && pm_tree_frame(g->whole, lot->context)->nested)
 			above->calls += lot->calls;
 	}
-	return 0;
 }
 
 /* The sibling order is that of the primary quantity. */
-static int add_cost(struct gathering *g, const struct pm_callcost *cost)
+static void add_cost(struct gathering *g, const struct pm_callcost *cost)
 {
 	if (cost->time == g->leads)
 		g->weight[cost->context] += (double)cost->incl;
-	return pm_callcosts_add(g->costs, cost);
+	pm_build_check(g->a, pm_callcosts_add(g->costs, cost));
 }
 
 /* A cost of its own time, and one of each other that calls below it have. */
-static int lot_take(struct gathering *g, uint32_t thread, uint32_t of, struct lot *lot)
+static void lot_take(struct gathering *g, uint32_t thread, uint32_t of, struct lot *lot)
 {
 	const struct pm_frame *frame = pm_tree_frame(g->whole, lot->context);
 	uint32_t parent = g->whole->parent[lot->context];
@@ -423,33 +414,29 @@ static int lot_take(struct gathering *g, uint32_t thread, uint32_t of, struct lo
 			cost.calls = lot->calls;
 			cost.excl = lot->excl;
 		}
-		if ((i == own || lot->part[i] != 0) && add_cost(g, &cost) < 0)
-			return -ENOMEM;
+		if (i == own || lot->part[i] != 0)
+			add_cost(g, &cost);
 	}
 	g->kept[lot->context] = true;
-	return 0;
 }
 
-static int lots_take(struct gathering *g, uint32_t thread, uint32_t of)
+static void lots_take(struct gathering *g, uint32_t thread, uint32_t of)
 {
 	static const struct pm_frame none;
 	uint32_t n = g->whole->n_contexts;
 	uint8_t time = (uint8_t)pmfs_index_time(g->index, of, &none);
 	if (g->idle > 0 && g->nothing != PM_NONE) {
-		if (add_cost(g,
-			    &(struct pm_callcost){
-				    thread, n, (uint64_t)g->idle, g->idle, g->idle, time}) < 0)
-			return -ENOMEM;
+		const struct pm_callcost cost = {
+			thread, n, (uint64_t)g->idle, g->idle, g->idle, time};
+		add_cost(g, &cost);
 		g->was_idle = true;
 	}
 	g->idle = 0;
 	for (size_t i = g->n; i-- > 0;)
-		if (lot_take(g, thread, of, &g->lots[i]) < 0)
-			return -ENOMEM;
+		lot_take(g, thread, of, &g->lots[i]);
 	for (size_t i = 0; i < g->n; i++)
 		g->place[g->lots[i].context] = PM_NONE;
 	g->n = 0;
-	return 0;
 }
 
 /* Without costs: the samples of the context have it all the same. */
@@ -459,96 +446,74 @@ static void keep(struct gathering *g, uint32_t context)
 		g->kept[context] = true;
 }
 
-/* 1 and the lot of the context, 0 if the run's tree lacks it or nothing runs, or -ENOMEM. */
-static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct lot **ret)
+/* The lot of the context; NULL if the run's tree lacks it or nothing runs. */
+static struct lot *lot_of(struct gathering *g, const struct pmfs_tallied *item)
 {
 	uint32_t context = pm_tree_find(g->whole, item->context);
 	if (item->context == 0 && g->samples)
 		g->idle += item->ns;
 	if (context == PM_NONE)
-		return 0;
+		return NULL;
 	if (pm_tree_frame(g->whole, context)->is_nothing) {
 		g->idle += item->ns;
 		keep(g, context);
-		return 0;
+		return NULL;
 	}
-	if (lot_add(g, context) < 0)
-		return -ENOMEM;
-	*ret = &g->lots[g->place[context]];
-	return 1;
+	lot_add(g, context);
+	return &g->lots[g->place[context]];
 }
 
-static int thread_take(
+static void thread_take(
 	struct gathering *g, uint32_t thread, uint32_t of, const struct pmfs_cut *cut)
 {
 	const struct pmfs_tally *t = &cut->tally;
 	struct lot *lot;
-	int r = 0;
-	for (size_t i = 0; r >= 0 && i < t->n; i++) {
-		r = lot_of(g, &t->items[i], &lot);
-		if (r <= 0)
+	for (size_t i = 0; i < t->n; i++) {
+		if (!(lot = lot_of(g, &t->items[i])))
 			continue;
 		lot->calls += g->samples ? 0 : t->items[i].calls;
 		lot->incl += t->items[i].ns;
 		lot->excl += t->items[i].ns;
 	}
 	t = &cut->lent;
-	for (size_t i = 0; r >= 0 && i < t->n; i++)
-		if ((r = lot_of(g, &t->items[i], &lot)) > 0)
+	for (size_t i = 0; i < t->n; i++)
+		if ((lot = lot_of(g, &t->items[i])))
 			lot->lent += t->items[i].ns;
-	if (r >= 0)
-		r = lots_sum(g);
-	return r < 0 ? r : lots_take(g, thread, of);
+	lots_sum(g);
+	lots_take(g, thread, of);
 }
 
-/* Maps contexts of the whole tree to the new tree. */
-static int freeze(
-	struct gathering *g, uint32_t n_threads, struct pm_tree **ret, struct pm_error *err)
-{
-	uint32_t *from = NULL, *index = g->place;
-	const struct pm_tree_extra idle = {
-		g->was_idle ? g->nothing : PM_NONE, g->weight[g->whole->n_contexts]};
-	int r = pm_tree_prune(g->whole, g->weight, g->kept, &idle, ret, &from, err);
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < (*ret)->n_contexts; i++)
-		index[from[i]] = i;
-	free(from);
-	r = pm_callcosts_freeze(g->costs, index, n_threads, (*ret)->n_contexts);
-	if (r < 0) {
-		pm_tree_free(*ret);
-		*ret = NULL;
-		return pm_error_plain(err, r);
-	}
-	return 0;
-}
-
-int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
+void pmfs_gather(struct pm_arena *a, const struct pmfs_gathered *from, struct pm_tree **ret,
 	struct pm_callcosts *ret_costs, struct pm_error *err)
 {
-	size_t n_contexts = (size_t)from->whole->n_contexts + 1;
-	struct gathering g = {.whole = from->whole,
+	const struct pm_tree *whole = from->whole;
+	size_t n_contexts = (size_t)whole->n_contexts + 1;
+	uint32_t *of = NULL;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct gathering g = {.a = scratch,
+		.whole = whole,
 		.index = from->index,
 		.costs = ret_costs,
 		.samples = !from->index->profile->traces_are_calls,
-		.place = malloc(n_contexts * sizeof(*g.place)),
-		.weight = calloc(n_contexts, sizeof(*g.weight)),
-		.kept = calloc(n_contexts, sizeof(*g.kept)),
+		.place = pm_arena_realloc(scratch, NULL, n_contexts * sizeof(*g.place)),
+		.weight = pm_arena_array(scratch, n_contexts, sizeof(*g.weight)),
+		.kept = pm_arena_array(scratch, n_contexts, sizeof(*g.kept)),
 		.nothing = PM_NONE};
 	ret_costs->counted = !g.samples;
 	pmfs_index_times(from->index, from->first, from->n, &g.leads);
-	int r = g.place && g.weight && g.kept ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < n_contexts; i++)
+	for (size_t i = 0; i < n_contexts; i++)
 		g.place[i] = PM_NONE;
-	for (uint32_t i = 0; g.samples && g.nothing == PM_NONE && i < g.whole->n_frames; i++)
-		if (g.whole->frames[i].is_nothing)
+	for (uint32_t i = 0; g.samples && g.nothing == PM_NONE && i < whole->n_frames; i++)
+		if (whole->frames[i].is_nothing)
 			g.nothing = i;
-	for (uint32_t i = 0; r == 0 && i < from->n; i++)
-		r = thread_take(&g, i, from->first + i, &from->cuts[i]);
-	r = r < 0 ? pm_error_plain(err, r) : freeze(&g, from->n, ret, err);
-	free(g.lots);
-	free(g.place);
-	free(g.weight);
-	free(g.kept);
-	return r;
+	for (uint32_t i = 0; i < from->n; i++)
+		thread_take(&g, i, from->first + i, &from->cuts[i]);
+	const struct pm_tree_extra idle = {
+		g.was_idle ? g.nothing : PM_NONE, g.weight[whole->n_contexts]};
+	pm_build_check(a, pm_tree_prune(whole, g.weight, g.kept, &idle, ret, &of, err));
+	for (uint32_t i = 0; i < (*ret)->n_contexts; i++)
+		g.place[of[i]] = i;
+	free(of);
+	pm_build_check(a, pm_callcosts_freeze(ret_costs, g.place, from->n, (*ret)->n_contexts));
+	pm_arena_done(scratch);
 }

@@ -9,7 +9,6 @@
 
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
-#include "formats/common/work.h"
 
 static size_t chunks_of(const struct pmfs_trace_index *t)
 {
@@ -17,7 +16,8 @@ static size_t chunks_of(const struct pmfs_trace_index *t)
 }
 
 struct making {
-	struct pmfs_trace_chunk *chunk;
+	struct pm_arena arena; /* of what follows; what is kept is copied */
+	struct pmfs_trace_chunk chunk;
 	uint64_t n, seen; /* records */
 	uint64_t most;    /* sums that any node of the trace can have */
 	struct pmfs_reading block, all;
@@ -36,8 +36,8 @@ static void cover_add(struct pmfs_cover *c, const struct pmfs_cover *more)
 }
 
 /* Appends the sums to a list if there are few enough of them for the number of records. */
-static int keep(struct pmfs_block_sums *sums, const struct pmfs_reading *reading, uint64_t records,
-	struct pmfs_block *ret)
+static void keep(struct pm_arena *a, struct pmfs_block_sums *sums,
+	const struct pmfs_reading *reading, uint64_t records, struct pmfs_block *ret)
 {
 	const struct pmfs_tally *t = &reading->tally;
 	*ret = (struct pmfs_block){
@@ -46,23 +46,14 @@ static int keep(struct pmfs_block_sums *sums, const struct pmfs_reading *reading
 	for (size_t i = 0; fits && i < t->n; i++)
 		fits = t->items[i].ns <= UINT64_MAX && t->items[i].calls <= UINT32_MAX;
 	if (!fits)
-		return 0;
+		return;
 	for (size_t i = 0; i < t->n; i++) {
-		if (pm_list_room(&sums->items, sums->n, &sums->room, sizeof(*sums->items)) < 0)
-			return -ENOMEM;
+		pm_list_grow(a, &sums->items, sums->n, &sums->room, sizeof(*sums->items));
 		sums->items[sums->n++] = (struct pmfs_sum){.ns = (uint64_t)t->items[i].ns,
 			.context = t->items[i].context,
 			.calls = (uint32_t)t->items[i].calls};
 	}
 	ret->n_sums = (uint32_t)t->n;
-	return 0;
-}
-
-static void shrink(struct pmfs_block_sums *sums)
-{
-	struct pmfs_sum *fit = sums->n ? realloc(sums->items, sums->n * sizeof(*fit)) : NULL;
-	if (fit)
-		sums->items = fit;
 }
 
 /* The maximum number of sums of any node of the trace. */
@@ -72,44 +63,44 @@ static uint64_t most_sums(const struct pmfs_trace_index *t)
 }
 
 /* Adds the sums to the enclosing level; with too many contexts, only the range of times. */
-static int join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64_t most)
+static void join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64_t most)
 {
 	cover_add(&to->cover, &from->cover);
-	if (!to->many && !from->many && pmfs_tally_join(&to->tally, &from->tally) < 0)
-		return -ENOMEM;
+	if (!to->many && !from->many)
+		pmfs_tally_join(&to->tally, &from->tally);
 	to->many = to->many || from->many || to->tally.n > most;
 	if (to->many)
 		pmfs_tally_done(&to->tally);
-	return 0;
 }
 
 /* ---- a chunk ---- */
 
-static int block_read(struct making *m, uint32_t i)
+static void block_read(struct making *m, uint32_t i)
 {
-	struct pmfs_trace_chunk *c = m->chunk;
-	int r = join(&m->all, &m->block, m->most);
+	struct pmfs_trace_chunk *c = &m->chunk;
+	join(&m->all, &m->block, m->most);
 	m->block.many |= m->spilled;
-	if (r == 0)
-		r = keep(&c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
+	keep(&m->arena, &c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
 	m->block.many = m->spilled = false;
 	m->block.cover = nothing;
 	pmfs_tally_clear(&m->block.tally);
-	return r == 0 && m->seen == m->n ? keep(&c->sums, &m->all, PMFS_CHUNK_RECORDS, &c->all) : r;
+	if (m->seen == m->n)
+		keep(&m->arena, &c->sums, &m->all, PMFS_CHUNK_RECORDS, &c->all);
 }
 
-/* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace. 0 or -ENOMEM. */
-static int making_begin(struct making *m, const struct pmfs_trace_index *t, uint64_t n)
+/*
+ * Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace, which are added in
+ * builds of its arena.
+ */
+static void making_begin(struct making *m, const struct pmfs_trace_index *t, uint64_t n)
 {
-	*m = (struct making){.chunk = calloc(1, sizeof(*m->chunk)),
-		.n = n,
+	*m = (struct making){.n = n,
 		.most = most_sums(t),
-		.block.cover = nothing,
-		.all.cover = nothing};
-	return m->chunk ? 0 : -ENOMEM;
+		.block = {.cover = nothing, .tally.arena = &m->arena},
+		.all = {.cover = nothing, .tally.arena = &m->arena}};
 }
 
-static int take_some(struct making *m, const struct pm_sample *samples, size_t n)
+static void take_some(struct making *m, const struct pm_sample *samples, size_t n)
 {
 	struct pmfs_tally *tally = m->spilled ? &m->all.tally : &m->block.tally;
 	struct pmfs_cover cover = m->block.cover;
@@ -119,144 +110,125 @@ static int take_some(struct making *m, const struct pm_sample *samples, size_t n
 		const struct pmfs_cover one = {s->time_ns, s->time_ns, pmfs_sample_end(s)};
 		cover_add(&cover, &one);
 		lent |= s->within != 0;
-		if (adds && pmfs_tally_add(tally, s->context, one.end - one.first, 1) < 0)
-			return -ENOMEM;
+		if (adds)
+			pmfs_tally_add(tally, s->context, one.end - one.first, 1);
 	}
 	m->block.cover = cover;
 	m->block.many |= lent;
-	return 0;
 }
 
 /* Records of many contexts are added up only once, without sums of their block. */
-static int take_of_block(struct making *m, const struct pm_sample *samples, size_t n)
+static void take_of_block(struct making *m, const struct pm_sample *samples, size_t n)
 {
 	enum { SOME = 128 };
-	int r = 0;
-	while (n > 0 && r == 0) {
+	while (n > 0) {
 		size_t some = n < SOME ? n : SOME;
-		r = take_some(m, samples, some);
+		take_some(m, samples, some);
 		samples += some;
 		n -= some;
-		if (r < 0 || m->spilled || m->block.tally.n <= PMFS_BLOCK / PMFS_A_SUM)
+		if (m->spilled || m->block.tally.n <= PMFS_BLOCK / PMFS_A_SUM)
 			continue;
 		if (!m->all.many)
-			r = pmfs_tally_join(&m->all.tally, &m->block.tally);
+			pmfs_tally_join(&m->all.tally, &m->block.tally);
 		pmfs_tally_clear(&m->block.tally);
 		m->spilled = true;
 	}
-	return r;
 }
 
-/* Adds the next records, at most as many as are missing. 0 or -ENOMEM. */
-static int making_take(struct making *m, const struct pm_sample *samples, size_t n)
+/* Adds the next records, at most as many as are missing. */
+static bool making_take(void *context, const struct pm_sample *samples, size_t n)
 {
-	int r = 0;
-	while (r == 0 && n > 0) {
+	struct making *m = context;
+	while (n > 0) {
 		size_t room = PMFS_BLOCK - m->seen % PMFS_BLOCK;
 		size_t some = n < room ? n : room;
-		r = take_of_block(m, samples, some);
+		take_of_block(m, samples, some);
 		samples += some;
 		n -= some;
 		m->seen += some;
-		if (r == 0 && (some == room || m->seen == m->n))
-			r = block_read(m, (uint32_t)((m->seen - 1) / PMFS_BLOCK));
+		if (some == room || m->seen == m->n)
+			block_read(m, (uint32_t)((m->seen - 1) / PMFS_BLOCK));
 	}
-	return r;
-}
-
-/* Accepts NULL. */
-static void trace_chunk_free(struct pmfs_trace_chunk *c)
-{
-	if (c)
-		free(c->sums.items);
-	free(c);
-}
-
-/*
- * Returns the chunk, to be freed by trace_chunk_free, if all of its records were taken,
- * otherwise NULL. `all` has its sums until making_done, which is called in any case.
- */
-static struct pmfs_trace_chunk *making_end(struct making *m)
-{
-	struct pmfs_trace_chunk *c = m->seen == m->n ? m->chunk : NULL;
-	if (!c)
-		return NULL;
-	m->chunk = NULL;
-	shrink(&c->sums);
-	return c;
-}
-
-static void making_done(struct making *m)
-{
-	trace_chunk_free(m->chunk);
-	pmfs_tally_done(&m->block.tally);
-	pmfs_tally_done(&m->all.tally);
-	m->chunk = NULL;
+	return false;
 }
 
 /* ---- levels ---- */
 
-static void levels_done(struct pmfs_trace_index *t)
-{
-	for (unsigned k = 0; k < PMFS_LEVELS; k++) {
-		struct pmfs_level *level = &t->levels[k];
-		for (size_t i = 0; level->nodes && i < level->n; i++) {
-			pmfs_tally_done(&level->nodes[i].reading.tally);
-			free(level->nodes[i].sums.items);
-		}
-		free(level->nodes);
-		level->nodes = NULL;
-	}
-	t->n_levels = 0;
-}
-
-/* Makes the levels above a trace's chunks. 0 or -ENOMEM: then there are none. */
-static int levels_make(struct pmfs_trace_index *t)
+static void levels_make(struct pmfs_index *x, struct pmfs_trace_index *t)
 {
 	size_t below = chunks_of(t);
 	for (t->n_levels = 0; below > 1 && t->n_levels < PMFS_LEVELS; t->n_levels++) {
 		struct pmfs_level *level = &t->levels[t->n_levels];
 		level->n = (below + PMFS_FANOUT - 1) / PMFS_FANOUT;
-		level->nodes = calloc(level->n, sizeof(*level->nodes));
-		if (!level->nodes) {
-			levels_done(t);
-			return -ENOMEM;
-		}
+		level->nodes = pm_arena_array(&x->arena, level->n, sizeof(*level->nodes));
 		for (size_t i = 0; i < level->n; i++) {
 			size_t rest = below - i * PMFS_FANOUT;
 			level->nodes[i].missing = rest < PMFS_FANOUT ? (uint32_t)rest : PMFS_FANOUT;
-			level->nodes[i].reading.cover = nothing;
+			level->nodes[i].reading =
+				(struct pmfs_reading){.cover = nothing, .tally.arena = &x->arena};
 		}
 		below = level->n;
 	}
-	return 0;
 }
 
-/*
- * Adds what is in a chunk; a node that has become complete is added to the one above it. Without
- * memory, nodes above it remain unknown.
- */
-static void levels_add(struct pmfs_trace_index *t, size_t chunk, const struct pmfs_reading *all)
+/* A chunk that is complete, on its way into the index. */
+struct putting {
+	struct pmfs_index *x;
+	struct pmfs_trace_index *trace;
+	size_t i;
+	const struct making *making;
+};
+
+/* Adds what is in a chunk; a node that has become complete is added to the one above it. */
+static void levels_add(void *context)
 {
+	const struct putting *of = context;
+	struct pmfs_trace_index *t = of->trace;
 	uint64_t records = PMFS_CHUNK_RECORDS;
+	size_t at = of->i;
 	struct pmfs_node *below = NULL;
 	for (unsigned k = 0; k < t->n_levels; k++) {
-		struct pmfs_node *node = &t->levels[k].nodes[chunk /= PMFS_FANOUT];
+		struct pmfs_node *node = &t->levels[k].nodes[at /= PMFS_FANOUT];
 		records *= PMFS_FANOUT;
-		int r = join(&node->reading, below ? &below->reading : all, most_sums(t));
+		join(&node->reading, below ? &below->reading : &of->making->all, most_sums(t));
 		if (below)
 			pmfs_tally_done(&below->reading.tally);
-		uint64_t there =
-			t->n - chunk * records < records ? t->n - chunk * records : records;
-		if (r == 0 && node->missing == 1)
-			r = keep(&node->sums, &node->reading, there, &node->all);
-		if (r < 0 || --node->missing > 0)
+		uint64_t there = t->n - at * records < records ? t->n - at * records : records;
+		if (node->missing == 1)
+			keep(&of->x->arena, &node->sums, &node->reading, there, &node->all);
+		if (--node->missing > 0)
 			return;
-		shrink(&node->sums);
+		if (node->sums.n)
+			node->sums.items = pm_arena_realloc(&of->x->arena, node->sums.items,
+				node->sums.n * sizeof(*node->sums.items));
 		below = node;
 	}
 	if (below)
 		pmfs_tally_done(&below->reading.tally);
+}
+
+/* Without memory, nothing is there; or, if only the levels fail, nodes above it remain unknown. */
+static void put_it(void *context)
+{
+	struct putting *of = context;
+	struct pm_arena *a = &of->x->arena;
+	struct pmfs_trace_index *t = of->trace;
+	if (!t->chunks) {
+		struct pmfs_trace_chunk **chunks =
+			pm_arena_array(a, chunks_of(t) + 1, sizeof(struct pmfs_trace_chunk *));
+		levels_make(of->x, t);
+		t->chunks = chunks;
+	}
+	if (t->chunks[of->i])
+		return;
+	struct pmfs_trace_chunk *c = pm_arena_alloc(a, sizeof(*c));
+	*c = of->making->chunk;
+	size_t bytes = c->sums.n * sizeof(*c->sums.items);
+	c->sums.items = pm_arena_realloc(a, NULL, bytes + 1);
+	if (bytes)
+		memcpy(c->sums.items, of->making->chunk.sums.items, bytes);
+	t->chunks[of->i] = c;
+	pm_build(a, levels_add, of);
 }
 
 /* ---- the index ---- */
@@ -265,28 +237,26 @@ static void levels_add(struct pmfs_trace_index *t, size_t chunk, const struct pm
 
 enum { BATCH = PMFS_BLOCK };
 
-int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t first, uint64_t end,
-	int (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
+void pmfs_records_read(struct pm_arena *a, const struct pm_profile *p, uint32_t thread,
+	uint64_t first, uint64_t end,
+	bool (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
 	struct pm_error *err)
 {
 	/* Pictures look single records up. */
 	size_t room = end <= first ? 1 : end - first < BATCH ? (size_t)(end - first) : BATCH;
-	struct pm_sample *batch = malloc(room * sizeof(*batch));
-	int r = batch ? 0 : pm_error_plain(err, -ENOMEM);
-	while (r == 0 && first < end) {
+	struct pm_sample *batch = pm_arena_realloc(a, NULL, room * sizeof(*batch));
+	bool full = false;
+	while (!full && first < end) {
 		size_t left = end - first < room ? (size_t)(end - first) : room;
 		int64_t n = p->ops->samples(p, thread, first, batch, left, err);
-		if (n <= 0) {
-			r = (int)n;
+		pm_build_check(a, (int)n);
+		pm_build_proceed(a);
+		if (n == 0)
 			break;
-		}
-		r = pm_work_cancelled() ? PM_CANCELLED : take(context, batch, (size_t)n);
-		if (r < 0)
-			pm_error_plain(err, r);
+		full = take(context, batch, (size_t)n);
 		first += (uint64_t)n;
 	}
-	free(batch);
-	return r < 0 ? r : 0;
+	pm_arena_free(a, batch);
 }
 
 /* ---- chunks of a trace ---- */
@@ -308,26 +278,15 @@ static bool has_chunk(struct pmfs_index *x, const struct pmfs_trace_index *t, si
 static int put_chunk(
 	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct making *making)
 {
-	struct pmfs_trace_chunk *c = making_end(making);
-	int r = c != NULL;
-	pthread_mutex_lock(&x->lock);
-	if (c && !t->chunks) {
-		t->chunks = calloc(chunks_of(t) + 1, sizeof(struct pmfs_trace_chunk *));
-		if (t->chunks && levels_make(t) < 0) {
-			free(t->chunks);
-			t->chunks = NULL;
-		}
+	struct putting of = {x, t, i, making};
+	int r = 0;
+	if (making->seen == making->n) {
+		pthread_mutex_lock(&x->lock);
+		r = pm_build(&x->arena, put_it, &of);
+		pthread_mutex_unlock(&x->lock);
+		r = r < 0 ? r : 1;
 	}
-	if (c && !t->chunks)
-		r = -ENOMEM;
-	if (r > 0 && !t->chunks[i]) {
-		t->chunks[i] = c;
-		c = NULL;
-		levels_add(t, i, &making->all);
-	}
-	pthread_mutex_unlock(&x->lock);
-	trace_chunk_free(c);
-	making_done(making);
+	pm_arena_done(&making->arena);
 	return r;
 }
 
@@ -340,27 +299,33 @@ struct building {
 	struct pm_error *err; /* NULL while several threads work */
 };
 
-static int take(void *context, const struct pm_sample *samples, size_t n)
+struct chunk {
+	struct building *of;
+	uint64_t first;
+	struct making making;
+};
+
+static void read_chunk(void *context)
 {
-	return making_take(context, samples, n);
+	struct chunk *c = context;
+	const struct building *b = c->of;
+	pmfs_records_read(&c->making.arena, b->x->profile, b->thread, c->first,
+		c->first + c->making.n, making_take, &c->making, b->err);
 }
 
 static int build_chunk(void *context, size_t i)
 {
 	struct building *b = context;
-	uint64_t first = (uint64_t)i * PMFS_CHUNK_RECORDS, n = records_of(b->trace, first);
-	struct making making;
+	struct chunk c = {.of = b, .first = (uint64_t)i * PMFS_CHUNK_RECORDS};
 	if (has_chunk(b->x, b->trace, i))
 		return 0;
-	int r = making_begin(&making, b->trace, n);
-	if (r == 0)
-		r = pmfs_records_read(
-			b->x->profile, b->thread, first, first + n, take, &making, b->err);
+	making_begin(&c.making, b->trace, records_of(b->trace, c.first));
+	int r = pm_build(&c.making.arena, read_chunk, &c);
 	if (r < 0) {
-		making_done(&making);
-		return r;
+		pm_arena_done(&c.making.arena);
+		return pm_error_plain(b->err, r);
 	}
-	r = put_chunk(b->x, b->trace, i, &making);
+	r = put_chunk(b->x, b->trace, i, &c.making);
 	return r > 0 ? 0 : r < 0 ? r : -EIO; /* the trace is shorter than it was */
 }
 
@@ -496,18 +461,9 @@ void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p)
 	*x = (struct pmfs_index){.profile = p, .lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
-static void drop(struct pmfs_trace_index *t)
-{
-	for (size_t i = 0; t->chunks && i < chunks_of(t); i++)
-		trace_chunk_free(t->chunks[i]);
-	free(t->chunks);
-	levels_done(t);
-}
-
 void pmfs_index_done(struct pmfs_index *x)
 {
-	for (uint32_t i = 0; x->traces && i < x->threads->n; i++)
-		drop(&x->traces[i]);
+	pm_arena_done(&x->arena);
 	free(x->traces);
 	pthread_mutex_destroy(&x->lock);
 }
@@ -520,6 +476,8 @@ struct piece {
 	uint64_t at; /* the record that comes next */
 	struct making making;
 	bool is_making;
+	const struct pm_sample *samples; /* that are taken */
+	size_t n;
 };
 
 static void *piece_begin(void *self, uint32_t thread, uint64_t first)
@@ -538,10 +496,16 @@ static void *piece_begin(void *self, uint32_t thread, uint64_t first)
 static void chunk_end(struct piece *p, bool failed)
 {
 	if (failed)
-		making_done(&p->making);
+		pm_arena_done(&p->making.arena);
 	else if (p->is_making)
 		put_chunk(p->x, p->trace, (size_t)((p->at - 1) / PMFS_CHUNK_RECORDS), &p->making);
 	p->is_making = false;
+}
+
+static void take_samples(void *piece)
+{
+	struct piece *p = piece;
+	making_take(&p->making, p->samples, p->n);
 }
 
 /* If this fails, the chunk is made when it is needed. */
@@ -551,17 +515,19 @@ static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
 	while (n > 0 && p->at < p->trace->n) {
 		uint64_t left = PMFS_CHUNK_RECORDS - p->at % PMFS_CHUNK_RECORDS;
 		if (left == PMFS_CHUNK_RECORDS &&
-			!has_chunk(p->x, p->trace, (size_t)(p->at / PMFS_CHUNK_RECORDS)))
-			p->is_making = making_begin(&p->making, p->trace,
-					       records_of(p->trace, p->at)) == 0;
+			!has_chunk(p->x, p->trace, (size_t)(p->at / PMFS_CHUNK_RECORDS))) {
+			making_begin(&p->making, p->trace, records_of(p->trace, p->at));
+			p->is_making = true;
+		}
 		if (left > p->trace->n - p->at)
 			left = p->trace->n - p->at;
-		size_t some = n < left ? n : (size_t)left;
-		bool failed = p->is_making && making_take(&p->making, samples, some) < 0;
-		p->at += some;
-		samples += some;
-		n -= some;
-		if (failed || some == left)
+		p->samples = samples;
+		p->n = n < left ? n : (size_t)left;
+		bool failed = p->is_making && pm_build(&p->making.arena, take_samples, p) < 0;
+		p->at += p->n;
+		samples += p->n;
+		n -= p->n;
+		if (failed || p->n == left)
 			chunk_end(p, failed);
 	}
 }

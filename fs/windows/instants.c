@@ -10,48 +10,44 @@
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/tree.h"
-#include "formats/common/work.h"
 #include "fs/windows/internal.h"
 
 /* ---- rows ---- */
 
 /* The first row from `row` on that begins at `time` or later, of `n`. */
-static int first_from(const struct pm_profile *p, uint32_t thread, uint64_t time, uint64_t row,
-	uint64_t n, uint64_t *ret, struct pm_error *err)
+static uint64_t first_from(struct pm_arena *a, const struct pm_profile *p, uint32_t thread,
+	uint64_t time, uint64_t row, uint64_t n, struct pm_error *err)
 {
 	while (row < n) {
 		uint64_t middle = row + (n - row) / 2;
 		struct pm_sample s;
 		int64_t r = p->ops->samples(p, thread, middle, &s, 1, err);
 		if (r <= 0)
-			return r < 0 ? (int)r : pm_error_plain(err, -EIO);
+			pm_build_fail(a, r < 0 ? (int)r : pm_error_plain(err, -EIO));
 		if (s.time_ns < time)
 			row = middle + 1;
 		else
 			n = middle;
 	}
-	*ret = row;
-	return 0;
+	return row;
 }
 
-int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
+void pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
 {
 	const struct pm_profile *p = c->x->profile;
 	struct pmfs_cut *cut = &c->cuts[i];
+	struct pm_arena *a = &cut->arena;
 	uint32_t thread = c->first + i;
-	uint64_t n = c->x->traces[thread].n, first = 0, end = n;
-	int r = first_from(p, thread, c->span.start, 0, n, &first, err);
-	if (r == 0 && !c->span.is_last)
-		r = first_from(p, thread, c->span.end, first, n, &end, err);
-	if (r < 0 || first == end)
-		return r;
-	if (pm_list_room(&cut->stretches, 0, &cut->room, sizeof(*cut->stretches)) < 0)
-		return pm_error_plain(err, -ENOMEM);
+	uint64_t n = c->x->traces[thread].n;
+	uint64_t first = first_from(a, p, thread, c->span.start, 0, n, err);
+	uint64_t end = c->span.is_last ? n : first_from(a, p, thread, c->span.end, first, n, err);
+	if (first == end)
+		return;
+	pm_list_grow(a, &cut->stretches, 0, &cut->room, sizeof(*cut->stretches));
 	cut->stretches[0] = (struct pmfs_stretch){.row = 0, .at = first, .whole = true};
 	cut->n_stretches = 1;
 	cut->n = end - first;
 	cut->end = c->span.end;
-	return 0;
 }
 
 /* ---- sums ---- */
@@ -71,6 +67,7 @@ struct weighed {
 };
 
 struct summing {
+	struct pm_arena *a; /* while they are summed */
 	struct pmfs_contents *c;
 	const struct pm_profile *run;
 	const struct pm_tree *whole;
@@ -84,100 +81,94 @@ struct summing {
 	bool numbers;        /* of calls, in the tree that the window has */
 };
 
-/* The item of an event in a context of the tree at hand; NULL without memory. */
+/* The item of an event in a context of the tree at hand. */
 static struct weighed *item_of(struct summing *s, uint32_t context, uint64_t event)
 {
 	bool fresh;
 	uint32_t *item = pm_map_put(&s->index, event << 32 | context, (uint32_t)s->n, &fresh);
-	if (!item || s->n >= PM_NONE ||
-		(fresh && pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0))
-		return NULL;
-	if (fresh)
+	if (fresh) {
+		pm_build_check(s->a, s->n < PM_NONE ? 0 : PM_NO_MEMORY);
+		pm_list_grow(s->a, &s->items, s->n, &s->room, sizeof(*s->items));
 		s->items[s->n++] = (struct weighed){.thread = s->thread,
 			.context = context,
 			.event = (uint32_t)event,
 			.weight.is_known = true};
+	}
 	return &s->items[*item];
 }
 
-static int add_samples(void *context, const struct pm_sample *samples, size_t n)
+static bool add_samples(void *context, const struct pm_sample *samples, size_t n)
 {
 	struct summing *s = context;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t at = pm_tree_find(s->whole, samples[i].context);
-		struct weighed *item = at == PM_NONE ? NULL : item_of(s, at, samples[i].event);
 		if (at == PM_NONE)
 			continue;
-		if (!item)
-			return -ENOMEM;
+		struct weighed *item = item_of(s, at, samples[i].event);
 		if (samples[i].weight != PM_NO_WEIGHT)
 			item->weight.whole += samples[i].weight;
 		item->samples++;
 	}
-	return 0;
+	return false;
 }
 
-static int add_numbers(struct summing *s, const struct pm_sample *call, const struct pm_amount *of)
+static void add_numbers(struct summing *s, const struct pm_sample *call, const struct pm_amount *of)
 {
 	uint32_t at = pm_tree_find(s->c->tree, call->context);
 	for (uint32_t e = 0; at != PM_NONE && e < s->run->n_events; e++) {
-		struct weighed *item = of[e].known ? item_of(s, at, e) : NULL;
 		if (!of[e].known)
 			continue;
-		if (!item)
-			return -ENOMEM;
+		struct weighed *item = item_of(s, at, e);
 		item->weight.is_real |= of[e].real;
 		if (of[e].real)
 			item->weight.real += of[e].f;
 		else
 			item->weight.whole += of[e].i;
 	}
-	return 0;
 }
 
 /* The calls of a thread that begin in the window, and their numbers. */
-static int read_numbers(struct summing *s, struct pm_error *err)
+static void read_numbers(struct summing *s, struct pm_error *err)
 {
 	enum { SOME = 1024 };
 	const struct pmfs_contents *c = s->c;
-	const struct pmfs_cut *cut = &c->cuts[s->thread];
 	uint32_t thread = c->first + s->thread, n_events = s->run->n_events;
-	struct pm_sample *calls = malloc(SOME * sizeof(*calls));
-	struct pm_amount *amounts = malloc((size_t)SOME * n_events * sizeof(*amounts));
+	struct pm_arena *scratch = pm_arena_scratch(s->a);
+	struct pm_sample *calls = pm_arena_realloc(scratch, NULL, SOME * sizeof(*calls));
+	struct pm_amount *amounts =
+		pm_arena_realloc(scratch, NULL, (size_t)SOME * n_events * sizeof(*amounts));
 	uint64_t first = 0, end = 0;
-	int64_t n = calls && amounts ? 1 : pm_error_plain(err, -ENOMEM);
-	while (n > 0 &&
-		(first < end || pmfs_cut_records(cut, c->x->traces[thread].n, end, &first, &end))) {
+	while (first < end ||
+		pmfs_cut_records(&c->cuts[s->thread], c->x->traces[thread].n, end, &first, &end)) {
 		size_t room = end - first < SOME ? (size_t)(end - first) : SOME;
-		n = pm_work_cancelled()
-			? pm_error_plain(err, PM_CANCELLED)
-			: s->run->ops->amounts(s->run, thread, first, calls, amounts, room, err);
+		pm_build_proceed(s->a);
+		int64_t n = s->run->ops->amounts(s->run, thread, first, calls, amounts, room, err);
+		pm_build_check(s->a, (int)n);
+		if (n == 0)
+			break;
 		for (int64_t i = 0; i < n; i++)
-			if (pmfs_span_has_begin(&c->span, calls[i].time_ns) &&
-				add_numbers(s, &calls[i], &amounts[(size_t)i * n_events]) < 0)
-				n = pm_error_plain(err, -ENOMEM);
-		first += n > 0 ? (uint64_t)n : 0;
+			if (pmfs_span_has_begin(&c->span, calls[i].time_ns))
+				add_numbers(s, &calls[i], &amounts[(size_t)i * n_events]);
+		first += (uint64_t)n;
 	}
-	free(calls);
-	free(amounts);
-	return n < 0 ? (int)n : 0;
+	pm_arena_done(scratch);
 }
 
-static int read_rows(struct summing *s, struct pm_error *err)
+static void read_rows(struct summing *s, struct pm_error *err)
 {
 	struct pmfs_contents *c = s->c;
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pmfs_cut *cut = &c->cuts[i];
 		if (cut->n == 0)
 			continue;
 		s->thread = i;
-		r = s->numbers ? read_numbers(s, err)
-			       : pmfs_records_read(s->run, c->first + i, cut->stretches[0].at,
-					 cut->stretches[0].at + cut->n, add_samples, s, err);
+		if (s->numbers)
+			read_numbers(s, err);
+		else
+			pmfs_records_read(s->a, s->run, c->first + i, cut->stretches[0].at,
+				cut->stretches[0].at + cut->n, add_samples, s, err);
 		pm_map_done(&s->index);
 	}
-	return r;
 }
 
 static void amount_add(struct amount *to, const struct amount *more)
@@ -211,29 +202,36 @@ static bool has_amounts(
 	return false;
 }
 
-/* Those of which a context has samples, or one below it, in an order in which siblings are. */
-static int prune(struct summing *s, uint32_t **ret_from, struct pm_error *err)
+/*
+ * The tree of those contexts of which there are samples, or of one below, with siblings in their
+ * order; what was summed is of its contexts then.
+ */
+static void prune(struct summing *s, struct pm_error *err)
 {
 	const struct pm_tree_extra none = {PM_NONE, 0};
 	const struct pm_tree *whole = s->whole;
-	double *weight = calloc((size_t)whole->n_contexts + 1, sizeof(*weight));
-	bool *kept = calloc((size_t)whole->n_contexts + 1, sizeof(*kept));
-	int r = weight && kept ? 0 : pm_error_plain(err, -ENOMEM);
-	for (size_t i = 0; r == 0 && i < s->n; i++) {
+	struct pm_arena *scratch = pm_arena_scratch(s->a);
+	size_t n = (size_t)whole->n_contexts + 1;
+	double *weight = pm_arena_array(scratch, n, sizeof(*weight));
+	bool *kept = pm_arena_array(scratch, n, sizeof(*kept));
+	uint32_t *from = NULL;
+	for (size_t i = 0; i < s->n; i++) {
 		kept[s->items[i].context] = true;
 		weight[s->items[i].context] +=
 			(double)amount_of(s, &s->items[i], whole->ordered_by).whole;
 	}
-	for (uint32_t i = whole->n_contexts; r == 0 && i-- > 0;)
+	for (uint32_t i = whole->n_contexts; i-- > 0;)
 		if (kept[i] && whole->parent[i] != PM_NONE) {
 			kept[whole->parent[i]] = true;
 			weight[whole->parent[i]] += weight[i];
 		}
-	if (r == 0)
-		r = pm_tree_prune(whole, weight, kept, &none, &s->c->tree, ret_from, err);
-	free(weight);
-	free(kept);
-	return r;
+	pm_build_check(s->a, pm_tree_prune(whole, weight, kept, &none, &s->c->tree, &from, err));
+	pm_arena_done(scratch);
+	for (uint32_t i = 0; i < s->c->tree->n_contexts; i++)
+		s->place[from[i]] = i;
+	free(from);
+	for (size_t i = 0; i < s->n; i++)
+		s->items[i].context = s->place[s->items[i].context];
 }
 
 static int by_thread_and_context(const void *a, const void *b)
@@ -251,7 +249,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Lists the contexts of one thread's items, and those above. */
-static int list_contexts(struct summing *s, const struct weighed *items, size_t n)
+static void list_contexts(struct summing *s, const struct weighed *items, size_t n)
 {
 	const struct pm_tree *tree = s->c->tree;
 	s->n_list = 0;
@@ -261,11 +259,9 @@ static int list_contexts(struct summing *s, const struct weighed *items, size_t 
 			s->place[at] = 0;
 			s->list[s->n_list++] = at;
 		}
-	if (pm_sort(s->list, s->n_list, sizeof(*s->list), ascending) < 0)
-		return -ENOMEM;
+	pm_build_check(s->a, pm_sort(s->list, s->n_list, sizeof(*s->list), ascending));
 	for (uint32_t i = 0; i < s->n_list; i++)
 		s->place[s->list[i]] = i;
-	return 0;
 }
 
 /* What calls have numbers of: the event of a group. NULL: of samples. */
@@ -318,74 +314,61 @@ static void add_metric(struct summing *s, const struct pm_metric *metric,
 	}
 }
 
-static int add_threads(struct summing *s, bool expects, struct pm_error *err)
+static void add_threads(struct summing *s, bool expects, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
-	int r = pm_profile_metrics(s->run, &metrics, err);
-	for (size_t first = 0, end; r == 0 && first < s->n; first = end) {
+	pm_build_check(s->a, pm_profile_metrics(s->run, &metrics, err));
+	for (size_t first = 0, end; first < s->n; first = end) {
 		for (end = first; end < s->n && s->items[end].thread == s->items[first].thread;)
 			end++;
-		r = pm_work_cancelled() ? PM_CANCELLED
-					: list_contexts(s, s->items + first, end - first);
-		for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
+		pm_build_proceed(s->a);
+		list_contexts(s, s->items + first, end - first);
+		for (uint32_t i = 0; i < metrics->n; i++)
 			add_metric(s, &metrics->metrics[i], s->items + first, end - first, expects);
 		for (uint32_t i = 0; i < s->n_list; i++)
 			s->place[s->list[i]] = PM_NONE;
 	}
-	return pm_error_plain(err, r);
 }
 
-/* Contexts of the run's tree become those of the window's, unless they are (`from` is NULL). */
-static int add_costs(struct summing *s, const uint32_t *from, struct pm_error *err)
+static void add_costs(struct summing *s, struct pm_error *err)
 {
 	struct pm_costs *costs = &s->c->weighed;
-	size_t n = s->c->tree->n_contexts, all = s->whole->n_contexts;
-	s->place = malloc((all + 1) * sizeof(*s->place));
-	s->list = malloc((n + 1) * sizeof(*s->list));
-	s->sums = malloc((n + 1) * sizeof(*s->sums));
-	if (!s->place || !s->list || !s->sums || pm_costs_init(costs, s->c->n, (uint32_t)n) < 0)
-		return pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; from && i < n; i++)
-		s->place[from[i]] = i;
-	for (size_t i = 0; from && i < s->n; i++)
-		s->items[i].context = s->place[s->items[i].context];
+	size_t n = s->c->tree->n_contexts;
+	s->list = pm_arena_realloc(s->a, NULL, (n + 1) * sizeof(*s->list));
+	s->sums = pm_arena_realloc(s->a, NULL, (n + 1) * sizeof(*s->sums));
+	pm_build_check(s->a, pm_costs_init(costs, s->c->n, (uint32_t)n));
 	for (size_t i = 0; i < n; i++)
 		s->place[i] = PM_NONE;
-	int r = pm_sort(s->items, s->n, sizeof(*s->items), by_thread_and_context);
-	for (unsigned pass = 0; r == 0 && pass < 2; pass++) {
+	pm_build_check(s->a, pm_sort(s->items, s->n, sizeof(*s->items), by_thread_and_context));
+	for (unsigned pass = 0; pass < 2; pass++) {
 		if (pass == 1)
-			r = pm_costs_place(costs);
-		if (r == 0 && s->numbers)
-			r = pm_callcosts_pour(&s->c->costs, s->c->n, costs, pass == 0);
-		if (r == 0)
-			r = add_threads(s, pass == 0, err);
+			pm_build_check(s->a, pm_costs_place(costs));
+		if (s->numbers)
+			pm_build_check(
+				s->a, pm_callcosts_pour(&s->c->costs, s->c->n, costs, pass == 0));
+		add_threads(s, pass == 0, err);
 	}
-	if (r == 0)
-		r = pm_costs_freeze(costs);
-	return pm_error_plain(err, r);
+	pm_build_check(s->a, pm_costs_freeze(costs));
 }
 
-int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err)
+void pmfs_instants_gather(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err)
 {
-	struct summing s = {.c = c, .run = c->x->profile, .numbers = c->tree != NULL};
-	uint32_t *from = NULL;
-	int r = pm_profile_tree(s.run, &s.whole, err);
-	if (r == 0)
-		r = read_rows(&s, err);
-	if (r == 0 && !s.numbers)
-		r = prune(&s, &from, err);
-	if (r == 0)
-		r = add_costs(&s, from, err);
-	free(from);
-	free(s.items);
-	free(s.list);
-	free(s.place);
-	free(s.sums);
-	pm_map_done(&s.index);
-	if (s.numbers)
-		pm_callcosts_done(&c->costs);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct summing s = {.a = scratch,
+		.c = c,
+		.run = c->x->profile,
+		.index.arena = scratch,
+		.numbers = c->tree != NULL};
+	pm_build_check(a, pm_profile_tree(s.run, &s.whole, err));
+	read_rows(&s, err);
+	s.place = pm_arena_realloc(
+		scratch, NULL, ((size_t)s.whole->n_contexts + 1) * sizeof(*s.place));
+	if (!s.numbers)
+		prune(&s, err);
+	add_costs(&s, err);
+	pm_callcosts_done(&c->costs);
 	c->costs = (struct pm_callcosts){.n = 0};
-	return r;
+	pm_arena_done(scratch);
 }
 
 /* ---- reading ---- */

@@ -136,7 +136,8 @@ struct pmfs_index {
 	const struct pm_threads *threads;
 	struct pmfs_trace_index *traces; /* by thread */
 	bool gpus_apart;                 /* both processors and GPUs have traces */
-	pthread_mutex_t lock;            /* of the chunks of traces that are not built yet */
+	pthread_mutex_t lock;  /* of the chunks of traces that are not built yet, and of */
+	struct pm_arena arena; /* that has them */
 };
 
 /* Reads nothing. pmfs_index_done in any case. */
@@ -173,10 +174,13 @@ struct pm_tap pmfs_index_tap(struct pmfs_index *x);
 
 /* ---- reading records ---- */
 
-/* Calls take(context, samples, n) for the records from `first` to `end`, n > 0, until it returns 1.
+/*
+ * Calls take(context, samples, n) for the records from `first` to `end`, n > 0, until it returns
+ * true; in a build of the arena, which `take` may leave.
  */
-int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t first, uint64_t end,
-	int (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
+void pmfs_records_read(struct pm_arena *a, const struct pm_profile *p, uint32_t thread,
+	uint64_t first, uint64_t end,
+	bool (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
 	struct pm_error *err);
 
 /*
@@ -195,6 +199,7 @@ struct pmfs_stretch {
 };
 
 struct pmfs_cut {
+	struct pm_arena arena, scratch; /* of all; of it, what is needed until costs are gathered */
 	struct pmfs_stretch *stretches;
 	size_t n_stretches, room;
 	uint64_t n;   /* rows */
@@ -209,8 +214,8 @@ struct pmfs_cut {
 	struct pmfs_tally lent;
 };
 
-/* Zeroed before; call pmfs_cut_done in any case. pmfs_index_of must have succeeded. */
-int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+/* Empty before; in a build of its arena. pmfs_index_of must have succeeded. */
+void pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, struct pm_error *err);
 
 /* As pm_profile_ops.samples; records are clipped to the span. */
@@ -224,8 +229,6 @@ bool pmfs_cut_records(const struct pmfs_cut *cut, uint64_t n_records, uint64_t f
 
 /* Do all records lie inside, none of them in part? */
 bool pmfs_cut_is_whole(const struct pmfs_cut *cut, uint64_t n_records);
-
-void pmfs_cut_done(struct pmfs_cut *cut);
 
 /*
  * ---- cut.c ----
@@ -245,9 +248,9 @@ struct pmfs_gathered {
  * Calls were tallied with their whole time, samples with that of their own context. Contexts that
  * the run's tree lacks are left out. Time in which nothing runs, by samples of context 0 or of one
  * of the tree that says so, is the cost of a context 0 at the top, where the tree has a frame for
- * it. 0 or a negative errno; call pm_callcosts_done in any case.
+ * it. In a build of the arena, which owns both.
  */
-int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
+void pmfs_gather(struct pm_arena *a, const struct pmfs_gathered *from, struct pm_tree **ret,
 	struct pm_callcosts *ret_costs, struct pm_error *err);
 
 /* ---- profile.c: what ran in a window: the rows of its traces, its tree, and the costs ---- */
@@ -275,10 +278,10 @@ struct pmfs_contents {
  * instants.c: the rows of a thread, and then the tree and the costs, of samples with a weight: sums
  * over those that lie inside, exact until they leave 64 bits. O(log n) and O(rows). Where the tree
  * and `costs` are there, of calls: the numbers of those that begin inside, and `costs` becomes a
- * part of `weighed`. 0 or a negative errno.
+ * part of `weighed`. In builds: of the thread's cut, and of the arena.
  */
-int pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err);
-int pmfs_instants_gather(struct pmfs_contents *c, struct pm_error *err);
+void pmfs_instants_cut(struct pmfs_contents *c, uint32_t i, struct pm_error *err);
+void pmfs_instants_gather(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err);
 
 /* As pm_profile_ops.run_costs, of such a window. */
 int64_t pmfs_instants_of_run(const struct pmfs_contents *c, const struct pm_metrics *metrics,

@@ -16,18 +16,40 @@
  * The traces of the threads are cut in parallel, and what ran between the edges is added up.
  */
 
+struct cutting {
+	struct pmfs_contents *c;
+	uint32_t i;
+	struct pm_error *err;
+};
+
+static void build_cut(void *context)
+{
+	const struct cutting *t = context;
+	const struct pmfs_trace_index *trace;
+	struct pmfs_contents *c = t->c;
+	struct pmfs_cut *cut = &c->cuts[t->i];
+	if (c->x->profile->samples_are_weighed) {
+		pmfs_instants_cut(c, t->i, t->err);
+		return;
+	}
+	pm_build_check(&cut->arena, pmfs_index_of(c->x, c->first + t->i, &trace, t->err));
+	pmfs_cut_make(cut, c->x, c->first + t->i, &c->span, t->err);
+}
+
 static int cut_one(struct pmfs_contents *c, uint32_t i, struct pm_error *err)
 {
-	const struct pmfs_trace_index *trace;
-	bool weighed = c->x->profile->samples_are_weighed;
-	int r = weighed ? pmfs_instants_cut(c, i, err)
-			: pmfs_index_of(c->x, c->first + i, &trace, err);
-	if (r == 0 && !weighed)
-		r = pmfs_cut_make(&c->cuts[i], c->x, c->first + i, &c->span, err);
-	if (r < 0)
-		pmfs_cut_done(&c->cuts[i]);
-	c->cuts[i].failed = r < 0;
-	return r;
+	struct cutting t = {c, i, err};
+	struct pmfs_cut *cut = &c->cuts[i];
+	*cut = (struct pmfs_cut){.scratch.of = &cut->arena,
+		.tally.arena = &cut->scratch,
+		.lent.arena = &cut->scratch};
+	int r = pm_build(&cut->arena, build_cut, &t);
+	if (r < 0) {
+		pm_arena_done(&cut->scratch);
+		pm_arena_done(&cut->arena);
+		*cut = (struct pmfs_cut){.failed = true};
+	}
+	return pm_error_plain(err, r);
 }
 
 static int cut_thread(void *context, size_t i)
@@ -37,18 +59,19 @@ static int cut_thread(void *context, size_t i)
 }
 
 /* Finds out why traces cannot be read. If none of them can, neither can the window. */
-static int list_damage(struct pmfs_contents *c, struct pm_error *err)
+static void list_damage(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err)
 {
 	struct pm_error first = {.code = 0};
-	const struct pm_damage_mark before = pm_damage_mark(&c->damage);
 	uint32_t n_traces = 0, n_failed = 0;
+	pm_damage_list_in(&c->damage, a);
+	const struct pm_damage_mark before = pm_damage_mark(&c->damage);
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pm_thread *thread = &c->x->threads->threads[c->first + i];
 		struct pm_error why = {.offset = PM_NO_OFFSET};
 		n_traces += thread->has_trace;
 		int r = c->cuts[i].failed ? cut_one(c, i, &why) : 0;
 		if (pm_is_passing(r))
-			return pm_error_plain(err, r);
+			pm_build_fail(a, r);
 		if (r == 0)
 			continue;
 		if (n_failed++ == 0)
@@ -57,11 +80,10 @@ static int list_damage(struct pmfs_contents *c, struct pm_error *err)
 			"trace of thread_id %u: %s", thread->id, why.text);
 	}
 	if (n_failed > 0 && n_failed == n_traces)
-		return pm_error_set(err, first.code, first.file, first.offset, "%s", first.text);
-	if (pm_damage_since(&c->damage, before) < 0)
-		return pm_error_plain(err, -ENOMEM);
+		pm_build_fail(a,
+			pm_error_set(err, first.code, first.file, first.offset, "%s", first.text));
+	pm_build_check(a, pm_damage_since(&c->damage, before));
 	c->damages = pm_damage_rows(&c->damage);
-	return 0;
 }
 
 static void fill_threads(struct pmfs_contents *c)
@@ -83,79 +105,58 @@ static bool calls_have_numbers(const struct pm_profile *run)
 	return run->ops->amounts && run->n_events > 0;
 }
 
-static int gather(struct pmfs_contents *c, struct pm_error *err)
+static void gather(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err)
 {
 	const struct pm_profile *p = c->x->profile;
-	const struct pm_tree *whole = NULL;
-	if (p->samples_are_weighed)
-		return pmfs_instants_gather(c, err);
-	int r = pm_profile_tree(p, &whole, err);
-	struct pmfs_gathered from = {whole, c->x, c->cuts, c->first, c->n};
-	if (r == 0)
-		r = pmfs_gather(&from, &c->tree, &c->costs, err);
-	return r == 0 && calls_have_numbers(p) ? pmfs_instants_gather(c, err) : r;
+	struct pmfs_gathered from = {NULL, c->x, c->cuts, c->first, c->n};
+	pm_build_check(a, pm_profile_tree(p, &from.whole, err));
+	if (!p->samples_are_weighed)
+		pmfs_gather(a, &from, &c->tree, &c->costs, err);
+	if (p->samples_are_weighed || calls_have_numbers(p))
+		pmfs_instants_gather(a, c, err);
 }
 
 /* The memory of what was made. */
-static uint64_t contents_bytes(const struct pmfs_contents *c)
+static uint64_t contents_bytes(const struct pm_arena *a, const struct pmfs_contents *c)
 {
 	enum { A_CONTEXT = 64, A_VALUE = 20 }; /* approximately */
-	uint64_t bytes = c->n * (sizeof(*c->items) + sizeof(*c->cuts));
+	uint64_t bytes = a->total;
 	for (uint32_t i = 0; i < c->n; i++)
-		bytes += c->cuts[i].room * sizeof(*c->cuts[i].stretches);
+		bytes += c->cuts[i].arena.total;
 	bytes += c->damage.arena.total + c->damage.room * sizeof(*c->damage.rows);
 	return bytes + pm_callcosts_bytes(&c->costs) + c->weighed.n * A_VALUE +
 		(uint64_t)c->tree->n_contexts * A_CONTEXT;
 }
 
-/* Frees what was made; it can be made again. */
-static void contents_drop(struct pmfs_contents *c)
+static void free_contents(void *contents)
 {
-	for (uint32_t i = 0; c->cuts && i < c->n; i++)
-		pmfs_cut_done(&c->cuts[i]);
-	free(c->cuts);
-	free(c->items);
+	struct pmfs_contents *c = contents;
+	for (uint32_t i = 0; i < c->n; i++) {
+		pm_arena_done(&c->cuts[i].scratch);
+		pm_arena_done(&c->cuts[i].arena);
+	}
 	pm_tree_free(c->tree);
 	pm_callcosts_done(&c->costs);
 	pm_costs_done(&c->weighed);
-	pm_damage_done(&c->damage);
-	c->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	c->damages = (struct pm_damages){.n = 0};
-	c->cuts = NULL;
-	c->items = NULL;
-	c->tree = NULL;
-	c->costs = (struct pm_callcosts){.n = 0};
 }
 
 /*
- * Fills in what is made; before, only the members above and an empty damage list are set. O(n) for
- * the threads, and for the rows at the edges (index.c). 0 or a negative errno, with nothing left:
- * also if no trace can be read. End with contents_drop in any case.
+ * Fills in what is made; before, only the members above are set. O(n) for the threads, and for the
+ * rows at the edges (index.c). Fails also if no trace can be read.
  */
-static int contents_make(struct pmfs_contents *c, struct pm_error *err)
+static void contents_make(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err)
 {
-	contents_drop(c);
-	c->cuts = calloc((size_t)c->n + 1, sizeof(*c->cuts));
-	c->items = calloc((size_t)c->n + 1, sizeof(*c->items));
-	int r = c->cuts && c->items ? 0 : pm_error_plain(err, -ENOMEM);
-	if (r == 0 && !c->x->profile->samples_are_weighed)
-		r = pmfs_index_threads(c->x, c->first, c->n, err);
-	if (r == 0 && (r = pm_crew_each(c->n, cut_thread, c)) < 0)
-		pm_error_plain(err, r);
-	if (r == 0)
-		r = list_damage(c, err);
-	if (r == 0)
-		r = gather(c, err);
-	if (r < 0) {
-		contents_drop(c);
-		return r;
-	}
+	c->items = pm_arena_array(a, (size_t)c->n + 1, sizeof(*c->items));
+	c->cuts = pm_arena_array(a, (size_t)c->n + 1, sizeof(*c->cuts));
+	pm_arena_owns(a, free_contents, c);
+	if (!c->x->profile->samples_are_weighed)
+		pm_build_check(a, pmfs_index_threads(c->x, c->first, c->n, err));
+	pm_build_check(a, pm_crew_each(c->n, cut_thread, c));
+	list_damage(a, c, err);
+	gather(a, c, err);
 	fill_threads(c);
-	for (uint32_t i = 0; i < c->n; i++) {
-		pmfs_tally_done(&c->cuts[i].tally);
-		pmfs_tally_done(&c->cuts[i].lent);
-	}
-	return 0;
+	for (uint32_t i = 0; i < c->n; i++)
+		pm_arena_done(&c->cuts[i].scratch);
 }
 
 /* 0, or of a thread whose trace cannot be read the errno, with the reason. */
@@ -183,25 +184,30 @@ struct window {
 	struct pm_window_part parts[PM_WINDOW_PARTS]; /* of the window */
 	struct pm_lazy part_once[PM_WINDOW_PARTS];
 	struct pm_window_own own;
-	struct pm_lazy once; /* guards the following */
-	struct pmfs_contents c;
+	struct pmfs_contents of; /* what contents are of */
+	struct pm_part contents;
+	struct pmfs_contents *c;
 	uint64_t bytes;
 };
 
-static int build(void *context, struct pm_error *err)
+static void build(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
-	struct window *w = context;
-	int r = contents_make(&w->c, err);
-	w->has.tree.it = w->c.tree;
-	if (r == 0)
-		__atomic_store_n(&w->bytes, contents_bytes(&w->c), __ATOMIC_RELEASE);
-	return r;
+	struct window *w = owner;
+	w->c = part;
+	*w->c = w->of;
+	contents_make(a, w->c, err);
+	w->has.tree.it = w->c->tree;
+	w->has.damage.it = &w->c->damages;
+	w->has.threads.it = w->has.threads.build ? &w->c->threads : NULL;
+	__atomic_store_n(&w->bytes, contents_bytes(a, w->c), __ATOMIC_RELEASE);
 }
 
 static int get_contents(void *window, struct pm_error *err)
 {
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_contents), build, NULL, "a window"};
 	struct window *w = window;
-	return pm_lazy_get(&w->once, build, w, err);
+	return pm_part_build(&w->contents, &type, w, err);
 }
 
 static int get(const struct pm_profile *p, struct window **ret, struct pm_error *err)
@@ -212,7 +218,7 @@ static int get(const struct pm_profile *p, struct window **ret, struct pm_error 
 
 static bool is_weighed(const struct window *w)
 {
-	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_profile *run = w->of.x->profile;
 	return run->samples_are_weighed || calls_have_numbers(run);
 }
 
@@ -223,18 +229,18 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 	int r = get(p, &w, err);
 	if (r < 0)
 		return r;
-	if (w->c.cuts[thread].failed) {
+	if (w->c->cuts[thread].failed) {
 		*ret = (struct pm_thread_counts){PM_NO_TIME, PM_NO_TIME, 0};
 		return 0;
 	}
 	if (is_weighed(w)) {
-		r = pm_costs_counts(&w->c.weighed, thread, ret);
+		r = pm_costs_counts(&w->c->weighed, thread, ret);
 	} else {
-		uint32_t *start = w->c.costs.thread_start + thread, n = start[1] - start[0];
+		uint32_t *start = w->c->costs.thread_start + thread, n = start[1] - start[0];
 		*ret = (struct pm_thread_counts){
 			.contexts = n, .values = (uint64_t)n * PM_CALLS_N_METRICS};
 	}
-	uint64_t end = w->c.cuts[thread].end; /* UINT64_MAX is no time */
+	uint64_t end = w->c->cuts[thread].end; /* UINT64_MAX is no time */
 	ret->last_ns = p->traces_are_calls && end < UINT64_MAX ? end : 0;
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
@@ -243,7 +249,7 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 static int64_t numbered(const struct window *w, struct pm_value *values, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
-		values[i].context = pm_tree_number(w->c.tree, (uint32_t)values[i].context - 1);
+		values[i].context = pm_tree_number(w->c->tree, (uint32_t)values[i].context - 1);
 	return n;
 }
 
@@ -254,8 +260,8 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	int r = get(p, &w, err);
 	if (r < 0)
 		return r;
-	int64_t n = is_weighed(w) ? pmfs_instants_of_run(&w->c, &w->metrics, context, ret, room)
-				  : pm_callcosts_of_run(&w->c.costs, context, ret, room);
+	int64_t n = is_weighed(w) ? pmfs_instants_of_run(w->c, &w->metrics, context, ret, room)
+				  : pm_callcosts_of_run(&w->c->costs, context, ret, room);
 	return numbered(w, ret, n);
 }
 
@@ -265,13 +271,13 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 	struct window *w;
 	int r = get(p, &w, err);
 	if (r == 0 && of.what == PM_OF_THREAD)
-		r = contents_check(&w->c, of.index, err);
+		r = contents_check(w->c, of.index, err);
 	if (r < 0)
 		return r;
-	int64_t n = !is_weighed(w) ? pm_callcosts_values(&w->c.costs, of, first, ret, room)
+	int64_t n = !is_weighed(w) ? pm_callcosts_values(&w->c->costs, of, first, ret, room)
 		: of.what == PM_OF_THREAD
-		? pm_costs_of_thread(&w->c.weighed, of.index, first, ret, room)
-		: pm_costs_of_context(&w->c.weighed, of.index, first, ret, room);
+		? pm_costs_of_thread(&w->c->weighed, of.index, first, ret, room)
+		: pm_costs_of_context(&w->c->weighed, of.index, first, ret, room);
 	return numbered(w, ret, n);
 }
 
@@ -280,16 +286,16 @@ static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 {
 	struct window *w;
 	int r = get(p, &w, err);
-	if (r < 0 || (r = contents_check(&w->c, thread, err)) < 0)
+	if (r < 0 || (r = contents_check(w->c, thread, err)) < 0)
 		return r;
-	return pmfs_cut_samples(
-		&w->c.cuts[thread], w->c.x, w->c.first + thread, &w->c.span, first, ret, room, err);
+	return pmfs_cut_samples(&w->c->cuts[thread], w->of.x, w->of.first + thread, &w->of.span,
+		first, ret, room, err);
 }
 
 static bool has_changed(const struct pm_profile *p)
 {
 	const struct window *w = p->self;
-	return pm_profile_changed(w->c.x->profile);
+	return pm_profile_changed(w->of.x->profile);
 }
 
 static uint64_t memory(const struct pm_profile *p)
@@ -307,7 +313,7 @@ static void window_close(struct pm_profile *p)
 	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
 		if (w->parts[i].data)
 			w->parts[i].free(w->parts[i].data);
-	contents_drop(&w->c);
+	pm_part_done(&w->contents);
 	pm_text_done(&w->title);
 	free(w->metric_list);
 	free(w);
@@ -334,14 +340,14 @@ static const struct pm_profile_ops ops_without_threads = {
 /* `0-1.5s of the run`; followed by the title of the run if there is one. */
 static int make_title(struct window *w, struct pm_error *err)
 {
-	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_profile *run = w->of.x->profile;
 	struct pm_bytes title;
 	uint64_t origin, duration;
 	int r = pm_profile_title(run, &title, err);
 	if (r < 0 || (r = pm_profile_span(run, &origin, &duration, err)) < 0)
 		return r;
-	w->span = (struct pm_span){origin, w->c.span.end - w->c.span.start};
-	pm_span_print(&w->title, w->c.span.start - origin, w->c.span.end - origin);
+	w->span = (struct pm_span){origin, w->of.span.end - w->of.span.start};
+	pm_span_print(&w->title, w->of.span.start - origin, w->of.span.end - origin);
 	if (title.len)
 		pm_text_str(&w->title, " of ");
 	pm_text_bytes(&w->title, title);
@@ -357,24 +363,24 @@ static int get_records(const struct pm_window *window, uint64_t from, uint64_t *
 	if (r < 0)
 		return r;
 	return pmfs_cut_records(
-		&w->c.cuts[0], w->c.x->traces[w->c.first].n, from, ret_first, ret_end);
+		&w->c->cuts[0], w->of.x->traces[w->of.first].n, from, ret_first, ret_end);
 }
 
 static int has_all(const struct pm_window *window, struct pm_error *err)
 {
 	struct window *w;
 	int r = get(window->profile, &w, err);
-	return r < 0 ? r : pmfs_cut_is_whole(&w->c.cuts[0], w->c.x->traces[w->c.first].n);
+	return r < 0 ? r : pmfs_cut_is_whole(&w->c->cuts[0], w->of.x->traces[w->of.first].n);
 }
 
 static void set_parts(struct window *w)
 {
-	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_profile *run = w->of.x->profile;
 	w->window = (struct pm_window){.run = run,
 		.profile = &w->profile,
-		.start_ns = w->c.span.start,
-		.end_ns = w->c.span.end,
-		.is_last = w->c.span.is_last,
+		.start_ns = w->of.span.start,
+		.end_ns = w->of.span.end,
+		.is_last = w->of.span.is_last,
 		.records = get_records,
 		.has_all = has_all,
 		.parts = w->parts};
@@ -384,21 +390,19 @@ static void set_parts(struct window *w)
 		.tree.build = get_contents,
 		.metrics.it = &w->metrics,
 		.span.it = &w->span,
-		.damage = {.build = get_contents, .it = &w->c.damages},
+		.damage.build = get_contents,
 		.documents = {.it = w->own.documents, .n = w->own.n_documents},
 		.collections = {.it = w->own.collections, .n = w->own.n_collections},
 		.sections = {.it = w->own.sections, .n = w->own.n_sections},
 	};
-	if (pm_profile_has(run, threads)) {
+	if (pm_profile_has(run, threads))
 		w->has.threads.build = get_contents;
-		w->has.threads.it = &w->c.threads;
-	}
 }
 
 /* Behind those of times: what numbers of calls are of. */
 static void add_metrics_of_numbers(struct window *w, const struct pm_metrics *run)
 {
-	const struct pm_profile *p = w->c.x->profile;
+	const struct pm_profile *p = w->of.x->profile;
 	uint32_t groups = pm_metrics_groups(&w->metrics);
 	for (uint32_t e = 0; e < p->n_events; e++)
 		for (uint32_t i = 0; i < run->n; i++) {
@@ -415,18 +419,18 @@ static void add_metrics_of_numbers(struct window *w, const struct pm_metrics *ru
 /* Times, or the run's own quantities: what leads the run leads its windows. */
 static int set_metrics(struct window *w, struct pm_error *err)
 {
-	const struct pm_profile *run = w->c.x->profile;
+	const struct pm_profile *run = w->of.x->profile;
 	const struct pm_metrics *metrics;
 	const struct pm_tree *tree;
 	enum pm_time leads;
-	int r = pmfs_index_open(w->c.x, err);
+	int r = pmfs_index_open(w->of.x, err);
 	if (r < 0)
 		return r;
 	bool numbers = calls_have_numbers(run);
 	if (numbers || run->samples_are_weighed)
 		r = pm_profile_metrics(run, &metrics, err);
 	if (r == 0 && !run->samples_are_weighed) {
-		unsigned times = pmfs_index_times(w->c.x, w->c.first, w->c.n, &leads);
+		unsigned times = pmfs_index_times(w->of.x, w->of.first, w->of.n, &leads);
 		w->metric_list = calloc(PM_CALLS_MOST_METRICS + (numbers ? metrics->n : 0),
 			sizeof(*w->metric_list));
 		if (!w->metric_list)
@@ -453,8 +457,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 	struct window *w = calloc(1, sizeof(*w));
 	if (!w)
 		return pm_error_plain(err, -ENOMEM);
-	w->c = (struct pmfs_contents){
-		.x = x, .span = *span, .first = first, .n = n, .damage = PM_DAMAGE_LIST_INIT};
+	w->of = (struct pmfs_contents){.x = x, .span = *span, .first = first, .n = n};
 	for (unsigned i = 0; i < PM_WINDOW_PARTS; i++)
 		w->parts[i].once = &w->part_once[i];
 	w->profile = (struct pm_profile){

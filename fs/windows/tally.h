@@ -2,8 +2,6 @@
 #ifndef PROFMOUNT_FS_WINDOWS_TALLY_H
 #define PROFMOUNT_FS_WINDOWS_TALLY_H
 
-#include <errno.h>
-
 #include "formats/common/callcosts.h"
 
 struct pmfs_tallied {
@@ -14,8 +12,9 @@ struct pmfs_tallied {
 
 enum { PMFS_RECENT = 256 };
 
-/* Zeroed = empty. */
+/* Empty if all but the arena is zeroed; what is added to it is added in a build of that. */
 struct pmfs_tally {
+	struct pm_arena *arena;
 	struct pmfs_tallied *items;
 	size_t n, room;
 	uint32_t *slots; /* open addressing: index in items + 1; 0: free */
@@ -24,34 +23,33 @@ struct pmfs_tally {
 	uint32_t recent[PMFS_RECENT]; /* likely indexes of contexts */
 };
 
-/* Finds the context, or adds it: sets `last`. 0 or -ENOMEM. */
-int pmfs_tally_find(struct pmfs_tally *t, uint32_t context);
+/* Finds the context, or adds it: sets `last`. */
+void pmfs_tally_find(struct pmfs_tally *t, uint32_t context);
 
 /*
- * 0 or -ENOMEM. Numbers that are too large for a tree are ignored. Inline, because traces have many
- * records and few contexts.
+ * Numbers that are too large for a tree are ignored. Inline, because traces have many records and
+ * few contexts.
  */
-static inline int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, pm_sum ns, uint64_t calls)
+static inline void pmfs_tally_add(struct pmfs_tally *t, uint64_t context, pm_sum ns, uint64_t calls)
 {
 	if (context > UINT32_MAX)
-		return 0;
+		return;
 	uint32_t i = t->recent[context % PMFS_RECENT];
 	if (i >= t->n || t->items[i].context != context) {
-		if (pmfs_tally_find(t, (uint32_t)context) < 0)
-			return -ENOMEM;
+		pmfs_tally_find(t, (uint32_t)context);
 		i = t->last;
 		t->recent[context % PMFS_RECENT] = i;
 	}
 	t->last = i;
 	t->items[i].ns += ns;
 	t->items[i].calls += calls;
-	return 0;
 }
 
-/* Adds everything in another tally. 0 or -ENOMEM. */
-int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from);
+/* Adds everything in another tally. */
+void pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from);
 
 void pmfs_tally_clear(struct pmfs_tally *t);
+/* Frees what it has, which it may have again. */
 void pmfs_tally_done(struct pmfs_tally *t);
 
 #endif
