@@ -30,14 +30,6 @@ bool cg_is_by(const struct cg_reader *c, const char *writer)
 
 /* ---- names ---- */
 
-/* Makes room for item n, see pm_list_grow. */
-static void grow(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
-{
-	if (n >= PM_LIMIT_ITEMS)
-		pm_build_fail(&c->arena, PM_NO_MEMORY);
-	pm_list_grow(&c->arena, items, n, room, size);
-}
-
 struct pm_bytes cg_text(const struct cg_names *names, uint32_t name)
 {
 	return names->texts.items[name];
@@ -76,7 +68,8 @@ static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_b
 	if (id >= CG_SMALL)
 		return *pm_map_put(&names->by_id, id, name, &fresh) = name;
 	while (names->n_small <= id) {
-		grow(c, &names->small, names->n_small, &names->small_room, sizeof(*names->small));
+		pm_items_grow(&c->arena, &names->small, names->n_small, &names->small_room,
+			sizeof(*names->small));
 		names->small[names->n_small++] = PM_NONE;
 	}
 	return names->small[id] = name;
@@ -117,7 +110,7 @@ static void set_position(
 static void block_begins(struct cg_reader *c, uint32_t function)
 {
 	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->at.file};
-	grow(c, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b));
+	pm_items_grow(&c->arena, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b));
 	c->blocks[c->n_blocks++] = b;
 	c->in_block = true;
 }
@@ -128,14 +121,14 @@ static void block_cost(struct cg_reader *c, uint32_t event, const struct cg_numb
 		(uint32_t)c->n_blocks - 1, c->at.here, c->at.line, event, *cost};
 	if (!cost->digits && !cost->real)
 		return;
-	grow(c, &c->costs, c->n_costs, &c->costs_room, sizeof(own));
+	pm_items_grow(&c->arena, &c->costs, c->n_costs, &c->costs_room, sizeof(own));
 	c->costs[c->n_costs++] = own;
 }
 
 static void block_call(struct cg_reader *c, uint32_t callee)
 {
 	struct cg_block_call call = {callee, c->at.here, c->at.line};
-	grow(c, &c->pending, c->n_pending, &c->pending_room, sizeof(call));
+	pm_items_grow(&c->arena, &c->pending, c->n_pending, &c->pending_room, sizeof(call));
 	c->pending[c->n_pending++] = call;
 }
 
@@ -158,7 +151,7 @@ static void block_ends(struct cg_reader *c)
 	}
 	c->n_open -= c->n_pending;
 	c->n_pending = 0;
-	grow(c, &c->open, c->n_open, &c->open_room, sizeof(*c->open));
+	pm_items_grow(&c->arena, &c->open, c->n_open, &c->open_room, sizeof(*c->open));
 	c->open[c->n_open++] = (uint32_t)c->n_blocks - 1;
 }
 
@@ -351,7 +344,7 @@ static bool is_next(struct cg_reader *c, const struct cg_step *step)
 static uint32_t take_step(struct cg_reader *c, uint32_t *at, const struct cg_step *step)
 {
 	if (*at == PM_NONE) {
-		grow(c, &c->steps, c->n_steps, &c->steps_room, sizeof(*step));
+		pm_items_grow(&c->arena, &c->steps, c->n_steps, &c->steps_room, sizeof(*step));
 		*at = (uint32_t)c->n_steps;
 		c->steps[c->n_steps++] = *step;
 	}
@@ -507,7 +500,7 @@ static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditiona
 	j.object = c->at.object;
 	j.address = c->at.address;
 	j.line = c->at.line;
-	grow(c, &c->jumps, c->n_jumps, &c->jumps_room, sizeof(j));
+	pm_items_grow(&c->arena, &c->jumps, c->n_jumps, &c->jumps_room, sizeof(j));
 	c->jumps[c->n_jumps++] = j;
 }
 
@@ -576,7 +569,7 @@ static void end_part(struct cg_reader *c)
 
 static void begin_part(struct cg_reader *c)
 {
-	grow(c, &c->parts, c->n_parts, &c->parts_room, sizeof(*c->parts));
+	pm_items_grow(&c->arena, &c->parts, c->n_parts, &c->parts_room, sizeof(*c->parts));
 	c->parts[c->n_parts++] = (struct cg_part){
 		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
 	c->at.thread = PM_REC_NONE;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 
 #include "formats/common/arena.h"
+#include "profmount/error.h"
+#include "profmount/limits.h"
 
 /*
  * Makes room for item n of `*items` (items of `size` bytes, `*room` of them allocated), growing by
@@ -23,6 +25,15 @@ static inline void pm_list_grow(
 {
 	if (n >= *room)
 		pm_build_check(a, pm_list_room_in(a, items, n, room, size));
+}
+
+/* The same for items whose indexes have 32 bits. */
+static inline void pm_items_grow(
+	struct pm_arena *a, void *items, size_t n, size_t *room, size_t size)
+{
+	if (n >= PM_LIMIT_ITEMS)
+		pm_build_fail(a, PM_NO_MEMORY);
+	pm_list_grow(a, items, n, room, size);
 }
 
 #endif

@@ -205,7 +205,7 @@ int pm_fingerprints_grow(struct pm_fingerprints *p)
 {
 	struct pm_fingerprints grown = *p;
 	grown.n_slots = p->n_slots ? 2 * p->n_slots : FIRST_SLOTS;
-	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_arena_zeroed(p->arena, grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
 	if (!p->slots)
@@ -218,13 +218,13 @@ int pm_fingerprints_grow(struct pm_fingerprints *p)
 		if (print.item)
 			grown.slots[at] = print;
 	}
-	free(p->slots);
+	pm_arena_free(p->arena, p->slots);
 	*p = grown;
 	return 0;
 }
 
 void pm_fingerprints_done(struct pm_fingerprints *p)
 {
-	free(p->slots);
-	*p = (struct pm_fingerprints){.slots = NULL};
+	pm_arena_free(p->arena, p->slots);
+	*p = (struct pm_fingerprints){.arena = p->arena};
 }

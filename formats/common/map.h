@@ -99,11 +99,12 @@ struct pm_fingerprints {
 	struct pm_print *slots; /* open addressing; a power of two */
 	size_t n_slots, n_taken;
 	uint64_t salt; /* for hashes: keys are hostile input, and must not collide deliberately */
+	struct pm_arena *arena; /* has the slots; NULL: pm_fingerprints_done frees them */
 };
 
 /*
  * Makes room for one more item; required before each pm_fingerprints_put, and before the first
- * search that ends with one. 0 or -ENOMEM. O(1) on average.
+ * search that ends with one. 0 or -ENOMEM, unless in a build (arena.h). O(1) on average.
  */
 int pm_fingerprints_grow(struct pm_fingerprints *p);
 static inline int pm_fingerprints_room(struct pm_fingerprints *p)
@@ -111,7 +112,7 @@ static inline int pm_fingerprints_room(struct pm_fingerprints *p)
 	return p->n_taken < p->n_slots - p->n_slots / 4 ? 0 : pm_fingerprints_grow(p);
 }
 
-/* Accepts a zeroed one, and zeroes it. */
+/* Accepts a zeroed one, and empties it. */
 void pm_fingerprints_done(struct pm_fingerprints *p);
 
 static inline size_t pm_fingerprints_first(const struct pm_fingerprints *p, uint32_t hash)

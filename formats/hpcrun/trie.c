@@ -128,11 +128,6 @@ struct hpcrun_sum *hpcrun_sums_list(struct pm_arena *a, const struct hpcrun_sums
 
 enum { STAGE = 16 /* nodes from one stage to the next */ };
 
-static void prints_done(void *prints)
-{
-	pm_fingerprints_done(prints);
-}
-
 struct hpcrun_trie *hpcrun_trie_new(struct pm_arena *a)
 {
 	struct hpcrun_trie *t = pm_arena_alloc(a, sizeof(*t));
@@ -140,9 +135,9 @@ struct hpcrun_trie *hpcrun_trie_new(struct pm_arena *a)
 	*t = (struct hpcrun_trie){.arena = a,
 		.merging = merging,
 		.modules = pm_strtab_in(a),
-		.sums = {.arena = merging}};
+		.sums = {.arena = merging},
+		.prints = {.arena = a}};
 	hpcrun_metric_names_init(&t->metrics, a);
-	pm_arena_owns(a, prints_done, &t->prints);
 	return t;
 }
 
@@ -198,7 +193,7 @@ static void take_node(const struct walk *w, uint32_t i)
 	uint32_t hash = (uint32_t)w->hashes[i], found;
 	struct hpcrun_trie *g = w->grow;
 	if (g)
-		pm_build_check(g->arena, pm_fingerprints_room(&g->prints));
+		pm_fingerprints_room(&g->prints);
 	size_t at = pm_fingerprints_first(&t->prints, hash);
 	while ((found = pm_fingerprints_at(&t->prints, hash, &at)) != UINT32_MAX &&
 		!is_node(&t->nodes[found], &node))
@@ -253,7 +248,7 @@ static void take_all(struct walk *w)
 {
 	uint32_t i = 0;
 	if (w->grow)
-		pm_build_check(w->a, pm_fingerprints_room(&w->grow->prints));
+		pm_fingerprints_room(&w->grow->prints);
 	for (; i < w->n && is_next(w, i); i++)
 		hpcrun_proceed(w->a, i);
 	if (i == w->n)

@@ -53,7 +53,7 @@ void perf_add_event(struct perf *f, struct pm_bytes attr, struct pm_bytes ids)
 			PM_LIMIT_COLUMNS / 6);
 		return;
 	}
-	perf_grow(f, &f->events, f->n_events, &f->events_room, sizeof(*f->events));
+	pm_items_grow(&f->arena, &f->events, f->n_events, &f->events_room, sizeof(*f->events));
 	read_attr(f, attr, &f->events[f->n_events]);
 	f->notes_again |= f->n_runs > 0;
 	struct pm_cur c = perf_cur(f, ids);
@@ -161,7 +161,8 @@ static void take_event_desc(struct perf *f, struct pm_cur *c)
 struct perf_module *perf_module_of(struct perf *f, uint32_t name)
 {
 	while (f->n_modules <= name) {
-		perf_grow(f, &f->modules, f->n_modules, &f->modules_room, sizeof(*f->modules));
+		pm_items_grow(&f->arena, &f->modules, f->n_modules, &f->modules_room,
+			sizeof(*f->modules));
 		struct perf_module *m = &f->modules[f->n_modules++];
 		*m = (struct perf_module){.number = PM_NONE};
 		for (size_t i = 0; i < 3; i++)
@@ -299,7 +300,7 @@ void perf_take_feature(struct perf *f, uint64_t feature, struct pm_bytes b)
 		.size = b.len,
 		.name = is_known ? known[feature].name : "",
 		.value = feature_value(f, feature, &c)};
-	perf_grow(f, &f->features, f->n_features, &f->features_room, sizeof(row));
+	pm_items_grow(&f->arena, &f->features, f->n_features, &f->features_room, sizeof(row));
 	f->features[f->n_features++] = row;
 	if (is_known && known[feature].fact && row.value.len)
 		pm_rec_fact(f->r, known[feature].fact, pm_cell_text(row.value));

@@ -40,7 +40,8 @@ static uint64_t growth(struct perf *f, uint64_t id, uint64_t value)
 	bool fresh;
 	uint32_t at = *pm_map_put(&f->last_values, id, (uint32_t)f->n_values, &fresh);
 	if (fresh) {
-		perf_grow(f, &f->values, f->n_values, &f->values_room, sizeof(*f->values));
+		pm_items_grow(
+			&f->arena, &f->values, f->n_values, &f->values_room, sizeof(*f->values));
 		f->values[f->n_values++] = 0;
 	}
 	uint64_t by = value - f->values[at];

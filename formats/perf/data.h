@@ -320,14 +320,6 @@ static inline unsigned perf_misc(const struct perf *f, const struct perf_place *
 	return perf_half(f, place->p + 4);
 }
 
-/* Makes room for item n, see pm_list_grow. */
-static inline void perf_grow(struct perf *f, void *items, size_t n, size_t *room, size_t size)
-{
-	if (n >= PM_LIMIT_ITEMS)
-		pm_build_fail(&f->arena, PM_NO_MEMORY);
-	pm_list_grow(&f->arena, items, n, room, size);
-}
-
 /* ---- attrs.c ---- */
 
 /* Adds an attribute, and the ids of its events. */

@@ -165,7 +165,8 @@ static struct perf_maps **maps_of(struct perf *f, uint64_t pid)
 	bool fresh;
 	uint32_t at = *pm_map_put(&f->processes, pid, (uint32_t)f->n_processes, &fresh);
 	if (fresh) {
-		perf_grow(f, &f->maps_of, f->n_processes, &f->processes_room, sizeof(*f->maps_of));
+		pm_items_grow(&f->arena, &f->maps_of, f->n_processes, &f->processes_room,
+			sizeof(*f->maps_of));
 		f->maps_of[f->n_processes++] = NULL;
 	}
 	return &f->maps_of[at];
@@ -247,7 +248,8 @@ struct perf_thread *perf_thread_of(struct perf *f, uint64_t pid, uint64_t tid)
 	uint32_t at =
 		*pm_map_put(&f->thread_index, pid << 32 | tid, (uint32_t)f->n_threads, &fresh);
 	if (fresh) {
-		perf_grow(f, &f->threads, f->n_threads, &f->threads_room, sizeof(*f->threads));
+		pm_items_grow(&f->arena, &f->threads, f->n_threads, &f->threads_room,
+			sizeof(*f->threads));
 		f->threads[f->n_threads++] =
 			(struct perf_thread){.pid = pid, .tid = tid, .handle = PM_REC_NONE};
 	}
@@ -334,7 +336,7 @@ uint32_t perf_location_of(struct perf *f, const struct perf_location *l)
 	uint32_t at = *pm_map_put(
 		&m->locations[l->standing], l->offset, (uint32_t)f->n_locations, &fresh);
 	if (fresh) {
-		perf_grow(f, &f->locations, f->n_locations, &f->locations_room,
+		pm_items_grow(&f->arena, &f->locations, f->n_locations, &f->locations_room,
 			sizeof(*f->locations));
 		f->locations[f->n_locations] = *l;
 		f->locations[f->n_locations++].context = PM_REC_NONE;

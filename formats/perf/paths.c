@@ -92,7 +92,7 @@ void perf_open_symbols(struct perf *f)
 
 static void add_frame(struct perf *f, uint64_t ip, enum perf_mode mode, bool first)
 {
-	perf_grow(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
+	pm_items_grow(&f->arena, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
 	f->chain[f->n_chain++] = (struct perf_frame){
 		.ip = ip, .slot = PERF_NO_SLOT, .mode = (uint8_t)mode, .first = first};
 }
@@ -161,7 +161,7 @@ static void list_frames(struct perf *f, const struct perf_told *told, const stru
 {
 	f->n_chain = 0;
 	for (uint32_t i = 0; i < told->n_frames; i++) {
-		perf_grow(f, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
+		pm_items_grow(&f->arena, &f->chain, f->n_chain, &f->chain_room, sizeof(*f->chain));
 		f->chain[f->n_chain++] = told->frames[i];
 	}
 	f->stacks[unwind(f, s)]++;
@@ -225,7 +225,7 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 	uint32_t path = pm_paths_child(&f->paths, above, location);
 	if (path == PM_PATHS_FULL)
 		pm_build_fail(&f->arena, PM_NO_MEMORY);
-	perf_grow(f, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts));
+	pm_items_grow(&f->arena, &f->contexts, path, &f->contexts_room, sizeof(*f->contexts));
 	if (path != known)
 		return path;
 	struct perf_location *l = &f->locations[location];
@@ -246,7 +246,7 @@ static uint32_t path_below(struct perf *f, uint32_t above, uint32_t location)
 static struct perf_paths *last_paths(struct perf *f, uint32_t thread)
 {
 	while (thread != PM_NONE && f->n_last_paths <= thread) {
-		perf_grow(f, &f->last_paths, f->n_last_paths, &f->last_paths_room,
+		pm_items_grow(&f->arena, &f->last_paths, f->n_last_paths, &f->last_paths_room,
 			sizeof(*f->last_paths));
 		f->last_paths[f->n_last_paths++] = (struct perf_paths){.thread = PM_NONE};
 	}
@@ -294,8 +294,8 @@ uint32_t perf_context_of(struct perf *f, const struct perf_told *told, const str
 		return pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)");
 	bool idle = is_idle(f, told, frames, n);
 	uint32_t above = known ? last->items[known - 1] : PM_NONE, path = f->met[told->print];
-	perf_grow(f, &f->keys, n, &f->keys_room, sizeof(*f->keys));
-	perf_grow(f, &last->items, known + n, &last->room, sizeof(path));
+	pm_items_grow(&f->arena, &f->keys, n, &f->keys_room, sizeof(*f->keys));
+	pm_items_grow(&f->arena, &last->items, known + n, &last->room, sizeof(path));
 	for (size_t i = n; i-- > 0;)
 		f->keys[i] = frame_location(f, told->pid, &frames[i], idle && i == 0);
 	if (!is_path(f, path, above, f->keys, n, last->items + known)) {

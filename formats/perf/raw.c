@@ -196,7 +196,7 @@ void perf_take_branches(struct perf *f, const struct perf_sample *s, enum perf_m
 		uint32_t at = *pm_map_put(
 			&f->branch_index, (uint64_t)a << 32 | b, (uint32_t)f->n_branches, &fresh);
 		if (fresh) {
-			perf_grow(f, &f->branches, f->n_branches, &f->branches_room,
+			pm_items_grow(&f->arena, &f->branches, f->n_branches, &f->branches_room,
 				sizeof(*f->branches));
 			f->branches[f->n_branches++] = (struct perf_branch){.from = a, .to = b};
 		}

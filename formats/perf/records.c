@@ -184,7 +184,7 @@ static uint64_t trailer_time(const struct perf *f, struct pm_bytes body)
 static void add_place(struct perf *f, const struct perf_place *place, uint64_t time)
 {
 	f->run_is_open = false;
-	perf_grow(f, &f->places, f->n_places, &f->places_room, sizeof(*f->places));
+	pm_items_grow(&f->arena, &f->places, f->n_places, &f->places_room, sizeof(*f->places));
 	f->latest = time > f->latest ? time : f->latest;
 	f->places[f->n_places] = *place;
 	f->places[f->n_places].time = time;
@@ -199,7 +199,7 @@ static void add_sample(struct perf *f, const struct perf_place *place, const str
 	struct perf_run *run = f->n_runs ? &f->runs[f->n_runs - 1] : NULL;
 	if (!run || !f->run_is_open || time < f->run_ends || run->timed != timed ||
 		(!timed && time != run->first.time) || run->n == UINT32_MAX) {
-		perf_grow(f, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs));
+		pm_items_grow(&f->arena, &f->runs, f->n_runs, &f->runs_room, sizeof(*f->runs));
 		run = &f->runs[f->n_runs++];
 		*run = (struct perf_run){
 			.first = *place, .stream = (uint32_t)f->n_streams - 1, .timed = timed};
@@ -350,7 +350,7 @@ void perf_read_stream(struct perf *f, struct pm_bytes b, bool packed)
 	pm_arena_owns(scratch, unpacking_done, u);
 	u->out = (struct pm_text){.limit = most < left ? most : left, .arena = &f->arena};
 	f->run_is_open = false;
-	perf_grow(f, &f->streams, f->n_streams, &f->streams_room, sizeof(*f->streams));
+	pm_items_grow(&f->arena, &f->streams, f->n_streams, &f->streams_room, sizeof(*f->streams));
 	f->streams[f->n_streams++] = b;
 	while (b.len - at >= 8 && pm_rec_goes_on(f->r)) {
 		const uint8_t *p = b.p + at;

@@ -101,14 +101,14 @@ static void read_format(struct perf *f, struct pm_bytes text)
 		struct pm_bytes line = {rest.p, end ? (size_t)(end - rest.p) : rest.len};
 		rest.p += line.len + (end != NULL);
 		rest.len -= line.len + (end != NULL);
-		perf_grow(f, &fields, n, &room, sizeof(*fields));
+		pm_items_grow(&f->arena, &fields, n, &room, sizeof(*fields));
 		n += read_field(f, line, &fields[n]);
 	}
 	struct perf_trace_event *event = pm_rec_alloc(f->r, sizeof(*event));
 	struct perf_field *kept = n ? pm_rec_alloc(f->r, n * sizeof(*kept)) : NULL;
 	if (event && kept && pm_map_put(&f->trace_index, id, (uint32_t)f->n_trace_events, &fresh) &&
 		fresh) {
-		perf_grow(f, &f->trace_events, f->n_trace_events, &f->trace_events_room,
+		pm_items_grow(&f->arena, &f->trace_events, f->n_trace_events, &f->trace_events_room,
 			sizeof(*f->trace_events));
 		memcpy(kept, fields, n * sizeof(*kept));
 		*event = (struct perf_trace_event){.fields = kept, .n = (uint32_t)n, .big = f->big};
@@ -163,7 +163,7 @@ void perf_take_traced(struct perf *f, const struct perf_sample *s)
 	const uint32_t *at = pm_map_find(&f->trace_index, s->event->config);
 	if (!at)
 		return;
-	perf_grow(f, &f->traced, f->n_traced, &f->traced_room, sizeof(*f->traced));
+	pm_items_grow(&f->arena, &f->traced, f->n_traced, &f->traced_room, sizeof(*f->traced));
 	struct pm_bytes file = pm_rec_bytes(f->r), raw = s->raw;
 	/* What was decompressed is gone once all is read. */
 	if (raw.p < file.p || raw.p >= file.p + file.len)

@@ -41,7 +41,7 @@ static bool is_label(const struct pprof_label *a, const struct pprof_label *b)
 /* The row of a label, which is added if it is new. */
 static struct pprof_tag *tag_of(struct pprof *p, const struct pprof_label *l)
 {
-	pm_build_check(&p->arena, pm_fingerprints_room(&p->tag_index));
+	pm_fingerprints_room(&p->tag_index);
 	uint64_t h = pm_hash_u64(p->tag_index.salt ^ ((uint64_t)l->key << 32 | l->text));
 	uint32_t hash = (uint32_t)pm_hash_u64(h ^ (uint64_t)l->number ^ (uint64_t)l->unit << 32);
 	size_t at = pm_fingerprints_first(&p->tag_index, hash);

@@ -7,12 +7,11 @@
 
 #include "formats/common/list.h"
 #include "formats/pprof/pprof.h"
-#include "profmount/limits.h"
 
 /* ---- messages ---- */
 
 #define LIST_ADD(p, list, n, room, item)                                                           \
-	(pm_list_grow(&(p)->arena, &(p)->list, (p)->n, &(p)->room, sizeof(*(p)->list)),            \
+	(pm_items_grow(&(p)->arena, &(p)->list, (p)->n, &(p)->room, sizeof(*(p)->list)),           \
 		(p)->list[(p)->n++] = (item))
 
 /* Numbers by field of a message whose fields are all numbers, up to `n`. */
@@ -34,8 +33,6 @@ static int read_numbers(struct pm_bytes message, uint64_t *ret, uint32_t n)
 static void add_id(struct pprof *p, struct pm_map *map, uint64_t id, size_t place)
 {
 	bool fresh = false;
-	if (place >= PM_LIMIT_ITEMS)
-		pm_build_fail(&p->arena, PM_NO_MEMORY);
 	if (id)
 		pm_map_put(map, id, (uint32_t)place, &fresh);
 	p->twice_ids += !fresh;
@@ -90,8 +87,6 @@ static int read_location(struct pprof *p, struct pm_bytes message)
 		case 4:
 			if (read_numbers(f.bytes, v, 4) < 0)
 				return -EINVAL;
-			if (p->n_lines >= PM_LIMIT_ITEMS)
-				pm_build_fail(&p->arena, PM_NO_MEMORY);
 			LIST_ADD(p, lines, n_lines, lines_room, ((struct pprof_line){v[1], v[2]}));
 			break;
 		default: break;
@@ -325,7 +320,7 @@ static void read_all(void *context)
 	struct pm_map *maps[] = {&p->mapping_of, &p->function_of, &p->location_of, &p->keys};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		maps[i]->arena = &p->arena;
-	p->comments.arena = &p->arena;
+	p->comments.arena = p->tag_index.arena = &p->arena;
 	p->texts = pm_strtab_in(&p->arena);
 	pm_strtab_add(&p->texts, pm_bytes_of(""));
 	pprof_for_fields(p, true, each_field, p);
@@ -359,7 +354,6 @@ int pprof_read(struct pm_recording *r, struct pm_error *err)
 		.err = err};
 	int e = pm_build(&x.p.arena, read_all, &x);
 	pm_arena_done(&x.p.arena);
-	pm_fingerprints_done(&x.p.tag_index);
 	sym_names_free(x.p.names);
 	pm_damage_done(&x.p.symbol_damage);
 	return e;
