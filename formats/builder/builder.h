@@ -17,6 +17,7 @@
 #include "formats/common/inflate.h"
 #include "formats/common/json_scan.h"
 #include "formats/common/sheet.h"
+#include "formats/common/textlines.h"
 #include "profmount/format.h"
 #include "profmount/limits.h"
 
@@ -83,6 +84,13 @@ int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own
 struct pm_inflate *pm_rec_stream(struct pm_recording *r);
 
 /*
+ * The lines of that stream, from its beginning; the recording's. Then the next one: false at the
+ * end, after a failure, and if nobody waits for the profile any more.
+ */
+struct pm_textlines *pm_rec_lines(struct pm_recording *r);
+bool pm_rec_next_line(struct pm_recording *r, struct pm_bytes *ret);
+
+/*
  * A scanner of the stream, from its beginning, for sources that are JSON. At its end, what is wrong
  * becomes damage; false if the recording has failed.
  */
@@ -110,6 +118,16 @@ const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
 
 /* False after a failure, or if nobody waits for the profile any more: then stop reading. */
 bool pm_rec_goes_on(struct pm_recording *r);
+
+/*
+ * ---- readers that are a build of what they keep themselves (formats/common/arena.h) ----
+ */
+
+/* Fails after a failure, or if nobody waits for the profile any more. */
+void pm_rec_proceed(struct pm_recording *r, struct pm_arena *a);
+
+/* As pm_rec_alloc, but fails in its place. */
+void *pm_rec_keep(struct pm_recording *r, struct pm_arena *a, size_t n);
 
 /* ---- what there is ---- */
 

@@ -32,6 +32,22 @@ struct pm_inflate *pm_rec_stream(struct pm_recording *r)
 	return r->stream;
 }
 
+struct pm_textlines *pm_rec_lines(struct pm_recording *r)
+{
+	struct pm_inflate *stream = pm_rec_stream(r);
+	pm_textlines_done(&r->lines);
+	if (stream)
+		pm_textlines_start(&r->lines, stream);
+	return &r->lines;
+}
+
+static void close_stream(struct pm_recording *r)
+{
+	pm_textlines_done(&r->lines);
+	pm_inflate_free(r->stream);
+	r->stream = NULL;
+}
+
 /* What compression says at the end: a stream that was cut, or that something else follows. */
 static void check_end(struct pm_recording *r)
 {
@@ -128,8 +144,7 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 		e = o->reader->read(r, &why);
 		if (e == 0)
 			check_end(r);
-		pm_inflate_free(r->stream);
-		r->stream = NULL;
+		close_stream(r);
 		if (pm_input_changed(r->input))
 			break;
 	}
@@ -160,8 +175,7 @@ static int ready_build(void *context, struct pm_error *err)
 {
 	struct pm_rec_opened *o = context;
 	int e = read_all(o, err);
-	pm_inflate_free(o->recording.stream);
-	o->recording.stream = NULL;
+	close_stream(&o->recording);
 	if (e == 0) {
 		show(o);
 		__atomic_store_n(&o->read, true, __ATOMIC_RELEASE);

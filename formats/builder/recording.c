@@ -119,10 +119,8 @@ bool pm_rec_has_room(struct pm_recording *r, void *items, size_t n, size_t *room
 	return false;
 }
 
-bool pm_rec_goes_on(struct pm_recording *r)
+static bool ask(struct pm_recording *r)
 {
-	if (r->failed || ++r->asked % BETWEEN_QUESTIONS != 0)
-		return r->failed == 0;
 	struct pm_inflate_status at = {.in = 0};
 	if (r->stream)
 		at = pm_inflate_status(r->stream);
@@ -133,11 +131,43 @@ bool pm_rec_goes_on(struct pm_recording *r)
 	return r->failed == 0;
 }
 
+static inline bool goes_on(struct pm_recording *r)
+{
+	return ++r->asked % BETWEEN_QUESTIONS == 0 && !r->failed ? ask(r) : r->failed == 0;
+}
+
+bool pm_rec_goes_on(struct pm_recording *r)
+{
+	return goes_on(r);
+}
+
+void pm_rec_proceed(struct pm_recording *r, struct pm_arena *a)
+{
+	if (!goes_on(r))
+		pm_build_fail(a, PM_NO_MEMORY);
+}
+
+bool pm_rec_next_line(struct pm_recording *r, struct pm_bytes *ret)
+{
+	int n = goes_on(r) ? pm_textlines_next(&r->lines, ret) : 0;
+	if (n < 0)
+		pm_rec_fail(r, n, PM_NO_OFFSET, "no memory for a line");
+	return n > 0;
+}
+
 void *pm_rec_alloc(struct pm_recording *r, size_t n)
 {
 	void *p = r->failed ? NULL : pm_arena_alloc(&r->arena, n);
 	if (!p)
 		no_memory(r);
+	return p;
+}
+
+void *pm_rec_keep(struct pm_recording *r, struct pm_arena *a, size_t n)
+{
+	void *p = pm_rec_alloc(r, n);
+	if (!p)
+		pm_build_fail(a, PM_NO_MEMORY);
 	return p;
 }
 

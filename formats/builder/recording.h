@@ -78,7 +78,8 @@ struct pm_recording {
 	struct pm_rec_opened *opened;
 	struct pm_input *input; /* the file that is being read */
 	struct pm_inflate *stream;
-	unsigned asked; /* calls of pm_rec_goes_on */
+	struct pm_textlines lines; /* of the stream */
+	unsigned asked;            /* calls of pm_rec_goes_on */
 
 	struct pm_arena arena; /* of all that can be in it; sealing is a build in it */
 	struct pm_rec_quantity *quantities;

@@ -6,7 +6,6 @@
 #include "formats/builder/builder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/textlines.h"
 
 /*
  * A number of the file: digits × 10^-decimals, or a double if its digits are beyond 63 bits;
@@ -121,7 +120,7 @@ struct cg_step {
 /* A reader of the files of one run. */
 struct cg_reader {
 	struct pm_recording *r;
-	struct pm_textlines lines;
+	struct pm_textlines *lines;
 	/* Of events and sums; of all the rest, which is forgotten. Reading is a build in them. */
 	struct pm_arena kept, arena;
 	struct cg_file at;
@@ -174,7 +173,7 @@ struct cg_reader {
 static inline void cg_add_fault(const struct cg_reader *c, struct cg_fault *f)
 {
 	if (f->n++ == 0)
-		f->first = c->lines.offset;
+		f->first = c->lines->offset;
 }
 
 /* ---- words.c ---- */

@@ -115,7 +115,7 @@ void cg_take_events(struct cg_reader *c, struct pm_bytes line)
 		for (size_t i = 0; i < c->at.n_columns; i++)
 			k += pm_bytes_equal(c->events[c->columns[i]].name, w);
 		if (c->at.n_columns >= PM_LIMIT_COLUMNS / 3) {
-			pm_rec_fail(c->r, -ENOTSUP, c->lines.offset, "has more than %d events",
+			pm_rec_fail(c->r, -ENOTSUP, c->lines->offset, "has more than %d events",
 				PM_LIMIT_COLUMNS / 3);
 			pm_build_fail(&c->arena, -ENOTSUP);
 		}

@@ -113,13 +113,13 @@ static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
 	say_fault(
 		c, &c->at.lies, "totals: is not the sum of the part's cost lines, which is shown");
 	if (c->at.ends_early)
-		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+		pm_rec_damage(c->r, c->lines->offset, PM_NO_OFFSET,
 			"the file ends in a line, which is left out");
 	else if (cg_is_by(c, "callgrind-") && !totals)
-		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+		pm_rec_damage(c->r, c->lines->offset, PM_NO_OFFSET,
 			"a part ends without totals: the file was cut off");
 	if (cachegrind && c->at.summary.len == 0 && c->at.has_caches)
-		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+		pm_rec_damage(c->r, c->lines->offset, PM_NO_OFFSET,
 			"the file ends without summary:, so it was cut off");
 	else if (cachegrind && c->at.has_caches && c->at.lie.len > 0)
 		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
@@ -177,7 +177,7 @@ static void read_one(void *context)
 	}
 	if (c->at.n_columns == 0 && first && last)
 		pm_build_check(&c->arena,
-			pm_error_set(x->err, -EINVAL, pm_rec_file(r), c->lines.offset,
+			pm_error_set(x->err, -EINVAL, pm_rec_file(r), c->lines->offset,
 				"has no line `events:`, which names the costs of a callgrind file"));
 	if (c->at.has_line)
 		pm_rec_has_lines(r);

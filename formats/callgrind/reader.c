@@ -293,7 +293,7 @@ static inline uint64_t digits(const uint8_t **at)
  */
 static bool take_usual(struct cg_reader *c)
 {
-	struct pm_bytes ahead = pm_textlines_ahead(&c->lines);
+	struct pm_bytes ahead = pm_textlines_ahead(c->lines);
 	const uint8_t *p = ahead.p;
 	enum { SIGN = 1, NUMBER = 8 /* with a blank or the line end */ };
 	if (!c->at.is_usual || ahead.len < SIGN + NUMBER * (c->at.n_columns + 1))
@@ -318,7 +318,7 @@ static bool take_usual(struct cg_reader *c)
 		c->amounts[n].cost = 0;
 	c->at.line = line;
 	c->is_whole = true;
-	pm_textlines_took(&c->lines, (size_t)(p + 1 - ahead.p));
+	pm_textlines_took(c->lines, (size_t)(p + 1 - ahead.p));
 	return true;
 }
 
@@ -419,15 +419,9 @@ static void take_own(struct cg_reader *c)
 /* The next line that is not empty; false at the end. */
 static bool next_line(struct cg_reader *c, struct pm_bytes *ret)
 {
-	int more;
-	while ((more = pm_textlines_next(&c->lines, ret)) > 0) {
-		if (!pm_rec_goes_on(c->r))
-			return false;
+	while (pm_rec_next_line(c->r, ret))
 		if (ret->len > 0)
 			return true;
-	}
-	if (more < 0)
-		pm_rec_fail(c->r, more, PM_NO_OFFSET, "no memory for a line");
 	return false;
 }
 
@@ -446,7 +440,7 @@ static void take_call(struct cg_reader *c, struct pm_bytes line)
 		cg_add_fault(c, &c->at.malformed);
 		return;
 	}
-	uint64_t offset = c->lines.offset;
+	uint64_t offset = c->lines->offset;
 	if (!take_usual(c) &&
 		(!next_line(c, &next) || !take_positions(c, &next, &c->at.address, &c->at.line) ||
 			!take_costs(c, next))) {
@@ -727,7 +721,6 @@ void cg_begin(struct cg_reader *c, struct pm_recording *r)
 void cg_forget(struct cg_reader *c)
 {
 	const struct cg_reader was = *c;
-	pm_textlines_done(&c->lines);
 	pm_arena_done(&c->arena);
 	cg_begin(c, was.r);
 	c->kept = was.kept;
@@ -741,7 +734,6 @@ void cg_forget(struct cg_reader *c)
 
 void cg_done(struct cg_reader *c)
 {
-	pm_textlines_done(&c->lines);
 	pm_arena_done(&c->arena);
 	pm_arena_done(&c->kept);
 }
@@ -749,12 +741,8 @@ void cg_done(struct cg_reader *c)
 /* What an earlier file has named stays: only ids are of one file. */
 static void begin_file(struct cg_reader *c)
 {
-	struct pm_inflate *stream = pm_rec_stream(c->r);
 	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
-	if (!stream)
-		pm_build_fail(&c->arena, PM_NO_MEMORY);
-	pm_textlines_done(&c->lines);
-	pm_textlines_start(&c->lines, stream);
+	c->lines = pm_rec_lines(c->r);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		pm_map_done(&names[i]->by_id);
 		names[i]->n_small = 0;
@@ -779,11 +767,12 @@ void cg_read_file(struct cg_reader *c, bool may_be_blocks)
 			break;
 		/* Writers that end with sums have been cut off if they end with half a line. */
 		bool sums = c->parts[c->n_parts - 1].has_totals || c->at.summary.len > 0;
-		if (c->lines.cut && !sums && (cg_is_by(c, "callgrind-") || cg_is_by(c, "xdebug"))) {
+		if (c->lines->cut && !sums &&
+			(cg_is_by(c, "callgrind-") || cg_is_by(c, "xdebug"))) {
 			c->at.ends_early = true;
 			break;
 		}
-		if (c->at.n_columns == 0 && c->lines.offset > HEADER)
+		if (c->at.n_columns == 0 && c->lines->offset > HEADER)
 			break;
 		take_line(c, line);
 	}
@@ -793,6 +782,5 @@ void cg_read_file(struct cg_reader *c, bool may_be_blocks)
 	if (c->at.n_summaries == 1)
 		c->at.lie = agrees(c, c->all, c->at.summary) ? (struct pm_bytes){NULL, 0}
 							     : c->at.summary;
-	if (!pm_rec_goes_on(c->r))
-		pm_build_fail(&c->arena, PM_NO_MEMORY);
+	pm_rec_proceed(c->r, &c->arena);
 }

@@ -26,6 +26,7 @@ void pm_textlines_start(struct pm_textlines *l, struct pm_inflate *stream)
 void pm_textlines_done(struct pm_textlines *l)
 {
 	pm_text_done(&l->utf8);
+	*l = (struct pm_textlines){.stream = NULL};
 }
 
 /* ---- UTF-16 ---- */

@@ -23,7 +23,8 @@ struct pm_textlines {
 	struct pm_text utf8;
 };
 
-/* Begins at the beginning of `stream`, which outlives it. End with pm_textlines_done. */
+/* Begins at the beginning of `stream`, which outlives it. End with pm_textlines_done, which zeroes.
+ */
 void pm_textlines_start(struct pm_textlines *l, struct pm_inflate *stream);
 void pm_textlines_done(struct pm_textlines *l);
 

@@ -143,7 +143,7 @@ static void name_types(struct pprof *p, const char **names)
 			slug = (struct pm_bytes){(const uint8_t *)t.p + start, t.len - start};
 			pm_strtab_add(&taken, slug);
 		}
-		char *name = pprof_alloc(p, slug.len + 1);
+		char *name = pm_rec_keep(p->r, &p->arena, slug.len + 1);
 		memcpy(name, slug.p, slug.len);
 		names[i] = name;
 	}
@@ -153,9 +153,9 @@ void pprof_columns(
 	struct pprof *p, const char *const first[4], const char *types, struct pm_table *table)
 {
 	uint32_t n = (uint32_t)p->n_types + 4;
-	const char **columns = pprof_alloc(p, n * sizeof(*columns));
-	const char **names = pprof_alloc(p, n * sizeof(*names));
-	char *letters = pprof_alloc(p, n + 1);
+	const char **columns = pm_rec_keep(p->r, &p->arena, n * sizeof(*columns));
+	const char **names = pm_rec_keep(p->r, &p->arena, n * sizeof(*names));
+	char *letters = pm_rec_keep(p->r, &p->arena, n + 1);
 	name_types(p, names);
 	for (uint32_t i = 0; i < n; i++) {
 		columns[i] = i < 4 ? first[i] : names[pprof_column_type(p, i - 4)];
@@ -215,7 +215,7 @@ static const char *key_path(struct pprof *p, struct pm_bytes key, uint32_t numbe
 		pm_text_str(&t, "(unknown)");
 	if (number > 1)
 		pm_text_printf(&t, "~%u", number);
-	char *path = pprof_alloc(p, t.len + 1);
+	char *path = pm_rec_keep(p->r, &p->arena, t.len + 1);
 	memcpy(path, t.p, t.len);
 	return path;
 }
@@ -226,7 +226,7 @@ static void add_collections(struct pprof *p, struct shown *s)
 	for (uint32_t first = 0, end; first < s->n; first = end) {
 		for (end = first; end < s->n && s->rows[end].label.key == s->rows[first].label.key;)
 			end++;
-		struct keyed *k = pprof_alloc(p, sizeof(*k));
+		struct keyed *k = pm_rec_keep(p->r, &p->arena, sizeof(*k));
 		const char *path = NULL;
 		for (uint32_t number = 1; number < 1000; number++) {
 			uint32_t known = seen.n;
@@ -292,11 +292,11 @@ void pprof_tags_show(struct pprof *p)
 	size_t n = p->n_tags;
 	if (n == 0 || p->own->filter.is_set)
 		return;
-	struct shown *s = pprof_alloc(p, sizeof(*s));
+	struct shown *s = pm_rec_keep(p->r, &p->arena, sizeof(*s));
 	pm_build_check(&p->arena, pm_sort_with(p->tags, n, sizeof(*p->tags), by_cost, p));
 	*s = (struct shown){.r = p->r, .n = (uint32_t)n, .n_types = (uint32_t)p->n_types};
-	s->rows = pprof_alloc(p, n * sizeof(*s->rows));
-	s->cells = pprof_alloc(p, n * p->n_types * sizeof(*s->cells));
+	s->rows = pm_rec_keep(p->r, &p->arena, n * sizeof(*s->rows));
+	s->cells = pm_rec_keep(p->r, &p->arena, n * p->n_types * sizeof(*s->cells));
 	struct pm_table table = {.type = &table_type, .self = s, .end = n};
 	pprof_columns(p, first, "ttti", &table);
 	for (uint32_t i = 0; i < n && pm_rec_goes_on(p->r); i++)

@@ -154,15 +154,6 @@ struct pprof {
 	bool has_negative;
 };
 
-/* Memory that lives as long as the profile. */
-static inline void *pprof_alloc(struct pprof *p, size_t n)
-{
-	void *memory = pm_rec_alloc(p->r, n);
-	if (!memory)
-		pm_build_fail(&p->arena, PM_NO_MEMORY);
-	return memory;
-}
-
 static inline struct pm_bytes pprof_text(const struct pprof *p, uint32_t text)
 {
 	return text < p->texts.n ? p->texts.items[text] : (struct pm_bytes){NULL, 0};

@@ -42,7 +42,7 @@ static const struct pm_sheet mapping_sheet =
 
 static void add_mappings(struct pprof *p)
 {
-	struct raw_mapping *all = pprof_alloc(p, p->n_mappings * sizeof(*all));
+	struct raw_mapping *all = pm_rec_keep(p->r, &p->arena, p->n_mappings * sizeof(*all));
 	for (size_t i = 0; i < p->n_mappings; i++) {
 		const struct pprof_mapping *m = &p->mappings[i];
 		all[i] = (struct raw_mapping){m->id, m->start, m->limit, m->offset,
@@ -76,7 +76,7 @@ static void add_comments(struct pprof *p)
 	size_t n = p->comments.n;
 	if (n == 0)
 		return;
-	struct comments *c = pprof_alloc(p, sizeof(*c) + n * sizeof(struct pm_bytes));
+	struct comments *c = pm_rec_keep(p->r, &p->arena, sizeof(*c) + n * sizeof(struct pm_bytes));
 	c->n = n;
 	for (size_t i = 0; i < n; i++)
 		c->of[i] = pm_rec_copy(p->r, pprof_text(p, pprof_string(p, p->comments.items[i])));
@@ -225,8 +225,8 @@ static void keep_strings(struct pprof *p, struct labels *l)
 {
 	for (size_t i = 0; i < p->n_strings; i++)
 		l->n_strings += p->in_labels[i / 8] >> i % 8 & 1;
-	uint64_t *strings = pprof_alloc(p, l->n_strings * sizeof(*strings));
-	struct pm_bytes *texts = pprof_alloc(p, l->n_strings * sizeof(*texts));
+	uint64_t *strings = pm_rec_keep(p->r, &p->arena, l->n_strings * sizeof(*strings));
+	struct pm_bytes *texts = pm_rec_keep(p->r, &p->arena, l->n_strings * sizeof(*texts));
 	for (size_t i = 0, n = 0; i < p->n_strings; i++)
 		if (p->in_labels[i / 8] >> i % 8 & 1) {
 			strings[n] = i;
@@ -241,10 +241,10 @@ static void add_labels(struct pprof *p)
 	static const struct pm_table_type type = {
 		.start = start, .next = next, .done = done, .dense = true};
 	static const char *const first[] = {"sample", "key", "value", "unit"};
-	struct labels *l = pprof_alloc(p, sizeof(*l));
-	struct pprof_spot *spots = pprof_alloc(p, p->n_spots * sizeof(*spots));
-	uint32_t *values = pprof_alloc(p, p->n_types * sizeof(*values));
-	int64_t *factors = pprof_alloc(p, p->n_types * sizeof(*factors));
+	struct labels *l = pm_rec_keep(p->r, &p->arena, sizeof(*l));
+	struct pprof_spot *spots = pm_rec_keep(p->r, &p->arena, p->n_spots * sizeof(*spots));
+	uint32_t *values = pm_rec_keep(p->r, &p->arena, p->n_types * sizeof(*values));
+	int64_t *factors = pm_rec_keep(p->r, &p->arena, p->n_types * sizeof(*factors));
 	struct pm_table table = {.type = &type, .self = l, .end = p->n_raw_labels};
 	keep_strings(p, l);
 	pprof_columns(p, first, "ittt", &table);
