@@ -6,13 +6,11 @@
  * in each frame, a thread first. The first pass looks for that, and ends as soon as nothing of it
  * is possible any more: usually with the first line.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/builder/builder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "formats/common/textlines.h"
 
 enum { MOST_DIGITS = 308, HEAD = 4096 /* of a file, which say whether it is such */ };
 
@@ -267,7 +265,6 @@ static void compare(struct common *c, struct pm_bytes line)
 	if (c->two) {
 		pm_text_clear(&c->stack);
 		pm_text_bytes(&c->stack, line);
-		c->two = !c->stack.failed;
 	}
 	for (unsigned i = 0; i < N_PATTERNS; i++)
 		if (c->patterns & 1u << i && !is_who((enum pattern)i, line, &who))
@@ -280,13 +277,16 @@ static void compare(struct common *c, struct pm_bytes line)
 
 /* ---- reading ---- */
 
+/* A build in its arena, which has all that is not the recording's. */
 struct reading {
+	struct pm_arena arena;
 	struct pm_recording *r;
+	struct pm_error *err;
+	const struct pm_textlines *lines;
 	struct common common;
 	uint32_t metrics[2];
 	struct pm_strtab texts; /* of frames … */
-	struct pm_arena arena;
-	uint32_t *functions; /* … and the function of each */
+	uint32_t *functions;    /* … and the function of each */
 	size_t room;
 	/* The stack before, whose beginning is often the same: */
 	struct pm_text last;
@@ -298,11 +298,6 @@ struct reading {
 	uint64_t n_lines, n_bad;
 };
 
-static bool is_inlined(struct pm_bytes frame)
-{
-	return frame.len > 4 && memcmp(frame.p + frame.len - 4, "_[i]", 4) == 0;
-}
-
 /* The context of a frame below `parent`. */
 static uint32_t frame_context(struct reading *f, uint32_t parent, struct pm_bytes frame)
 {
@@ -310,16 +305,12 @@ static uint32_t frame_context(struct reading *f, uint32_t parent, struct pm_byte
 	uint32_t line = 0, known = f->texts.n, text = pm_strtab_add(&f->texts, name);
 	if (f->common.located)
 		take_location(&name, &file, &line);
-	if (text == PM_REC_NONE ||
-		pm_list_room(&f->functions, text, &f->room, sizeof(*f->functions)) < 0) {
-		pm_rec_fail(f->r, -ENOMEM, PM_NO_OFFSET, "no memory for the names");
-		return PM_REC_BAD;
-	}
+	pm_list_grow(&f->arena, &f->functions, text, &f->room, sizeof(*f->functions));
 	if (text == known)
 		f->functions[text] = pm_rec_function(
 			f->r, &(struct pm_rec_function){.name = name, .file = file});
-	uint32_t call = pm_rec_call(
-		f->r, parent, f->functions[text], is_inlined(name) ? PM_REC_INLINED : 0);
+	bool inlined = name.len > 4 && memcmp(name.p + name.len - 4, "_[i]", 4) == 0;
+	uint32_t call = pm_rec_call(f->r, parent, f->functions[text], inlined ? PM_REC_INLINED : 0);
 	return pm_rec_line(f->r, call, file, line);
 }
 
@@ -348,21 +339,17 @@ static uint32_t stack_context(struct reading *f, struct pm_bytes stack)
 	f->n_levels = n;
 	pm_text_clear(&f->last);
 	pm_text_bytes(&f->last, stack);
-	while (more && pm_rec_goes_on(f->r)) {
+	while (more) {
 		bool has_next = memchr(rest.p, ';', rest.len) != NULL;
 		struct pm_bytes frame = take_frame(&rest);
+		pm_rec_proceed(f->r, &f->arena);
 		context = frame_context(f, context, frame);
-		if (pm_list_room(&f->levels, f->n_levels, &f->levels_room, sizeof(*f->levels)) <
-			0) {
-			pm_rec_fail(f->r, -ENOMEM, PM_NO_OFFSET, "no memory for a stack");
-			break;
-		}
+		pm_list_grow(
+			&f->arena, &f->levels, f->n_levels, &f->levels_room, sizeof(*f->levels));
 		f->levels[f->n_levels++] = (struct level){
 			.end = (size_t)(frame.p + frame.len - stack.p), .context = context};
 		more = has_next;
 	}
-	if (f->last.failed)
-		pm_rec_fail(f->r, -ENOMEM, PM_NO_OFFSET, "no memory for a stack");
 	return stack.len == 0 ? pm_rec_placeholder(f->r, PM_REC_NONE, "(no stack)") : context;
 }
 
@@ -385,7 +372,7 @@ static void add_count(struct reading *f, uint32_t thread, uint32_t context, unsi
 			f->r, thread, context, f->metrics[which], count->digits, count->decimals);
 }
 
-static void take_line(struct reading *f, const struct pm_textlines *lines, struct pm_bytes line)
+static void take_line(struct reading *f, struct pm_bytes line)
 {
 	struct count counts[2];
 	if (is_comment(line)) {
@@ -398,9 +385,9 @@ static void take_line(struct reading *f, const struct pm_textlines *lines, struc
 	f->n_lines++;
 	if (!take_count(&line, &counts[0]) || (f->common.two && !take_count(&line, &counts[1]))) {
 		f->n_bad++;
-		pm_rec_damage(f->r, lines->offset, line.len,
+		pm_rec_damage(f->r, f->lines->offset, line.len,
 			"line %llu does not end in a number, as `frame;frame COUNT` does",
-			(unsigned long long)lines->number);
+			(unsigned long long)f->lines->number);
 		return;
 	}
 	uint32_t thread = find_thread(f, line), context = stack_context(f, line);
@@ -409,60 +396,37 @@ static void take_line(struct reading *f, const struct pm_textlines *lines, struc
 	add_count(f, thread, context, f->common.two, &counts[0]);
 }
 
-/* Runs `each` over all lines, until it returns false. */
-static void for_lines(struct reading *f,
-	bool (*each)(struct reading *, const struct pm_textlines *, struct pm_bytes line))
+static void read_all(void *reading)
 {
-	struct pm_inflate *stream = pm_rec_stream(f->r);
-	struct pm_textlines lines;
+	static const struct pm_bytes none = {NULL, 0};
+	struct reading *f = reading;
+	struct common *c = &f->common;
 	struct pm_bytes line;
-	int r = 0;
-	if (!stream)
-		return;
-	pm_textlines_start(&lines, stream);
-	while (pm_rec_goes_on(f->r) && (r = pm_textlines_next(&lines, &line)) > 0 &&
-		each(f, &lines, line))
-		;
-	if (r < 0)
-		pm_rec_fail(f->r, r, PM_NO_OFFSET, "no memory for a line");
-	pm_textlines_done(&lines);
-}
-
-static bool compare_line(struct reading *f, const struct pm_textlines *lines, struct pm_bytes line)
-{
-	(void)lines;
-	compare(&f->common, line);
-	return f->common.two || f->common.located || f->common.patterns;
-}
-
-static bool read_line(struct reading *f, const struct pm_textlines *lines, struct pm_bytes line)
-{
-	take_line(f, lines, line);
-	return true;
+	f->texts = pm_strtab_in(&f->arena);
+	f->last.arena = c->stack.arena = &f->arena;
+	f->lines = pm_rec_lines(f->r);
+	while ((c->two || c->located || c->patterns) && pm_rec_next_line(f->r, &line))
+		compare(c, line);
+	f->metrics[0] = pm_rec_metric(f->r, pm_bytes_of(c->two ? "before" : "count"), none);
+	f->metrics[1] = c->two ? pm_rec_metric(f->r, pm_bytes_of("after"), none) : f->metrics[0];
+	pm_rec_lines(f->r);
+	while (pm_rec_next_line(f->r, &line))
+		take_line(f, line);
+	if (f->n_lines == f->n_bad)
+		pm_build_check(&f->arena,
+			pm_error_set(f->err, -EINVAL, pm_rec_file(f->r), 0,
+				"contains no folded stack; lines `frame;frame COUNT` were "
+				"expected"));
 }
 
 static int folded_read(struct pm_recording *r, struct pm_error *err)
 {
-	static const struct pm_bytes none = {NULL, 0};
 	struct reading f = {.r = r,
+		.err = err,
 		.common = {.two = true, .located = true, .patterns = (1u << N_PATTERNS) - 1}};
-	f.texts.arena = &f.arena;
-	for_lines(&f, compare_line);
-	if (f.common.stack.failed)
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for a line");
-	pm_text_done(&f.common.stack);
-	f.metrics[0] = pm_rec_metric(r, pm_bytes_of(f.common.two ? "before" : "count"), none);
-	f.metrics[1] = f.common.two ? pm_rec_metric(r, pm_bytes_of("after"), none) : f.metrics[0];
-	for_lines(&f, read_line);
-	pm_strtab_done(&f.texts);
+	int e = pm_build(&f.arena, read_all, &f);
 	pm_arena_done(&f.arena);
-	pm_text_done(&f.last);
-	free(f.functions);
-	free(f.levels);
-	if (f.n_lines > f.n_bad)
-		return 0;
-	return pm_error_set(err, -EINVAL, pm_rec_file(r), 0,
-		"contains no folded stack; lines `frame;frame COUNT` were expected");
+	return e;
 }
 
 /* ---- the format ---- */

@@ -3,15 +3,12 @@
  * docs/formats/perf.md has its dialects. The first pass finds the events, because quantities are
  * made in their order, those of samples after those of periods.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
-#include "formats/common/textlines.h"
 #include "formats/perf/perf.h"
 
 enum { MOST_EVENTS = 256 };
@@ -319,11 +316,15 @@ struct event {
 	double whole;
 };
 
+/* A build in its arena, which has all that is not the recording's. */
 struct script {
+	struct pm_arena arena;
 	struct pm_recording *r;
-	struct event events[MOST_EVENTS];
+	struct pm_error *err;
+	const struct pm_textlines *lines;
+	struct event *events;
 	unsigned n_events;
-	struct pm_arena arena, stack; /* of names; of the frames at hand */
+	struct pm_arena *stack; /* of the sample at hand */
 	struct frame *frames;
 	size_t n_frames, frames_room;
 	struct perf_head head;
@@ -340,14 +341,8 @@ static struct event *event_of(struct script *s, struct pm_bytes name)
 			return &s->events[i];
 	if (s->n_events == MOST_EVENTS)
 		return NULL;
-	struct event *e = &s->events[s->n_events];
-	*e = (struct event){.name = pm_arena_copy(&s->arena, name)};
-	if (!e->name.p) {
-		pm_rec_fail(s->r, -ENOMEM, PM_NO_OFFSET, "no memory for an event");
-		return NULL;
-	}
-	s->n_events++;
-	return e;
+	s->events[s->n_events] = (struct event){.name = pm_arena_copy(&s->arena, name)};
+	return &s->events[s->n_events++];
 }
 
 static bool is_clock(struct pm_bytes event)
@@ -438,7 +433,7 @@ static uint32_t stack_context(struct script *s)
 	bool idle = is_idle(s);
 	if (s->n_frames == 0)
 		return pm_rec_placeholder(s->r, PM_REC_NONE, "(no stack)");
-	for (size_t i = s->n_frames; i-- > 0 && pm_rec_goes_on(s->r);) {
+	for (size_t i = s->n_frames; i-- > 0;) {
 		const struct frame *f = &s->frames[i];
 		struct pm_bytes module = f->inlined ? module_of(s, i) : f->module;
 		if (f->unknown) {
@@ -482,31 +477,24 @@ static void end_sample(struct script *s)
 
 static void add_frame(struct script *s, const struct frame *f)
 {
-	struct frame kept = *f;
-	if (pm_list_room(&s->frames, s->n_frames, &s->frames_room, sizeof(*f)) < 0) {
-		pm_rec_fail(s->r, -ENOMEM, PM_NO_OFFSET, "no memory for a stack");
-		return;
-	}
-	kept.name = pm_arena_copy(&s->stack, f->name);
-	kept.module = pm_arena_copy(&s->stack, f->module);
-	if (!kept.name.p || !kept.module.p)
-		pm_rec_fail(s->r, -ENOMEM, PM_NO_OFFSET, "no memory for a stack");
-	s->frames[s->n_frames++] = kept;
+	pm_list_grow(&s->arena, &s->frames, s->n_frames, &s->frames_room, sizeof(*f));
+	struct frame *kept = &s->frames[s->n_frames++];
+	*kept = *f;
+	kept->name = pm_arena_copy(s->stack, f->name);
+	kept->module = pm_arena_copy(s->stack, f->module);
 }
 
 static void begin_sample(struct script *s, const struct perf_head *h)
 {
 	struct frame f;
 	end_sample(s);
-	pm_arena_done(&s->stack);
+	pm_arena_done(s->stack);
 	s->head = *h;
-	s->head.event = pm_arena_copy(&s->stack, h->event);
-	s->comm = pm_arena_copy(&s->stack, h->comm);
+	s->head.event = pm_arena_copy(s->stack, h->event);
+	s->comm = pm_arena_copy(s->stack, h->comm);
 	s->n_frames = 0;
 	s->is_on_head = false;
-	s->is_open = s->head.event.p && s->comm.p;
-	if (!s->is_open)
-		pm_rec_fail(s->r, -ENOMEM, PM_NO_OFFSET, "no memory for a sample");
+	s->is_open = true;
 	if (h->rest.len > 0 && read_frame(without_fields(h->rest), &f)) {
 		add_frame(s, &f);
 		s->is_on_head = true;
@@ -538,7 +526,7 @@ static void read_fact(struct script *s, struct pm_bytes line)
 			pm_rec_fact(s->r, known[i][1], pm_cell_text(value));
 }
 
-static void take_line(struct script *s, const struct pm_textlines *lines, struct pm_bytes line)
+static void take_line(struct script *s, struct pm_bytes line)
 {
 	struct perf_head h;
 	struct frame f;
@@ -564,19 +552,18 @@ static void take_line(struct script *s, const struct pm_textlines *lines, struct
 		read_place(line, &f);
 		last->inlined = f.inlined;
 		last->line = f.line;
-		last->file = pm_arena_copy(&s->stack, f.file);
+		last->file = pm_arena_copy(s->stack, f.file);
 		return;
 	}
 	s->n_odd++;
-	pm_rec_damage(s->r, lines->offset, line.len, "line %llu is neither a sample nor a frame",
-		(unsigned long long)lines->number);
+	pm_rec_damage(s->r, s->lines->offset, line.len, "line %llu is neither a sample nor a frame",
+		(unsigned long long)s->lines->number);
 }
 
-static void look_for_event(struct script *s, const struct pm_textlines *lines, struct pm_bytes line)
+static void look_for_event(struct script *s, struct pm_bytes line)
 {
 	struct perf_head h;
 	struct frame f;
-	(void)lines;
 	if (is_passed_over(line) ||
 		(read_frame(line, &f) && (is_blank(line.p[0]) || f.has_module)) ||
 		!perf_head_read(line, &h))
@@ -588,41 +575,31 @@ static void look_for_event(struct script *s, const struct pm_textlines *lines, s
 	}
 }
 
-static void for_lines(struct script *s,
-	void (*each)(struct script *, const struct pm_textlines *, struct pm_bytes))
+static void read_all(void *script)
 {
-	struct pm_inflate *stream = pm_rec_stream(s->r);
-	struct pm_textlines lines;
+	struct script *s = script;
 	struct pm_bytes line;
-	int r = 0;
-	if (!stream)
-		return;
-	pm_textlines_start(&lines, stream);
-	while (pm_rec_goes_on(s->r) && (r = pm_textlines_next(&lines, &line)) > 0)
-		each(s, &lines, line);
-	if (r < 0)
-		pm_rec_fail(s->r, r, PM_NO_OFFSET, "no memory for a line");
-	pm_textlines_done(&lines);
+	s->events = pm_arena_array(&s->arena, MOST_EVENTS, sizeof(*s->events));
+	s->stack = pm_arena_scratch(&s->arena);
+	s->lines = pm_rec_lines(s->r);
+	while (pm_rec_next_line(s->r, &line))
+		look_for_event(s, line);
+	make_metrics(s);
+	pm_rec_lines(s->r);
+	while (pm_rec_next_line(s->r, &line))
+		take_line(s, line);
+	end_sample(s);
+	if (s->n_samples == 0 || s->n_odd > s->n_samples + 3)
+		pm_build_check(&s->arena,
+			pm_error_set(s->err, -EINVAL, pm_rec_file(s->r), 0,
+				"is no text of perf script: lines `COMM PID/TID [CPU] TIME: PERIOD "
+				"EVENT:` with frames below them were expected"));
 }
 
 int perf_script_read(struct pm_recording *r, struct pm_error *err)
 {
-	struct script *s = calloc(1, sizeof(*s));
-	if (!s)
-		return pm_error_plain(err, -ENOMEM);
-	s->r = r;
-	for_lines(s, look_for_event);
-	make_metrics(s);
-	for_lines(s, take_line);
-	end_sample(s);
-	bool good = s->n_samples > 0 && s->n_odd <= s->n_samples + 3;
-	pm_arena_done(&s->arena);
-	pm_arena_done(&s->stack);
-	free(s->frames);
-	free(s);
-	if (good)
-		return 0;
-	return pm_error_set(err, -EINVAL, pm_rec_file(r), 0,
-		"is no text of perf script: lines `COMM PID/TID [CPU] TIME: PERIOD EVENT:` with "
-		"frames below them were expected");
+	struct script s = {.r = r, .err = err};
+	int e = pm_build(&s.arena, read_all, &s);
+	pm_arena_done(&s.arena);
+	return e;
 }
