@@ -98,11 +98,10 @@ struct pm_scan pm_rec_json(struct pm_recording *r);
 bool pm_rec_json_ends(struct pm_recording *r, struct pm_scan *s);
 
 /*
- * The text of a value, up to PM_LIMIT_STRING of it; valid until the scanner moves on or `scratch`
- * changes. Empty if it is neither a text nor a number.
+ * The text of a value, up to PM_LIMIT_STRING of it; valid until the scanner moves on or `scratch`,
+ * a text of the reader's build, changes. Empty if it is neither a text nor a number.
  */
-struct pm_bytes pm_rec_json_text(
-	struct pm_recording *r, const struct pm_scan_value *v, struct pm_text *scratch);
+struct pm_bytes pm_rec_json_text(const struct pm_scan_value *v, struct pm_text *scratch);
 
 /*
  * The file as it is, for tables that read it again once the profile is there. Lives as long as the

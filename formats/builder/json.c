@@ -46,16 +46,11 @@ bool pm_rec_json_ends(struct pm_recording *r, struct pm_scan *s)
 	return s->code == 0 || s->code == -EINVAL;
 }
 
-struct pm_bytes pm_rec_json_text(
-	struct pm_recording *r, const struct pm_scan_value *v, struct pm_text *scratch)
+struct pm_bytes pm_rec_json_text(const struct pm_scan_value *v, struct pm_text *scratch)
 {
 	if (v->kind != PM_SCAN_TEXT && v->kind != PM_SCAN_NUMBER)
 		return (struct pm_bytes){0};
 	struct pm_bytes text = pm_scan_unescape(v, scratch);
-	if (scratch->failed) {
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for a text");
-		return (struct pm_bytes){0};
-	}
 	text.len = text.len < PM_LIMIT_STRING ? text.len : PM_LIMIT_STRING;
 	return text;
 }

@@ -2,7 +2,6 @@
  * Keys come in any order, nodes refer to each other by any numbers, and the old form nests them in
  * each other. So nodes, samples and times are collected first.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/builder/v8_private.h"
@@ -31,48 +30,34 @@ static int64_t take_number(struct pm_v8 *t, int scale)
 	return how == PM_DECIMAL_NONE || how == PM_DECIMAL_BEYOND ? PM_V8_NO_NUMBER : number;
 }
 
-/* A text of its own. */
-static uint32_t text_of(struct pm_v8 *t, struct pm_bytes text)
-{
-	uint32_t i = pm_strtab_add(&t->texts, text);
-	if (i == PM_NONE)
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the names");
-	return i == PM_NONE ? 0 : i;
-}
-
 /* The next value as a text of its own, 0 if it is none. */
 static uint32_t take_text(struct pm_v8 *t)
 {
 	struct pm_scan_value v;
 	pm_scan_value(t->s, &v);
-	return text_of(t, pm_rec_json_text(t->r, &v, &t->scratch));
+	return pm_strtab_add(&t->texts, pm_rec_json_text(&v, &t->scratch));
 }
 
 /* The number of a node's id. PM_NONE: not an id. */
 static uint32_t number_of(struct pm_v8 *t, int64_t id)
 {
-	uint32_t *slot = NULL;
-	bool fresh = false;
+	uint32_t *slot;
+	bool fresh;
 	if (id == PM_V8_NO_NUMBER)
 		return PM_NONE;
 	if (id >= 0 && id < DIRECT) {
 		while (t->n_small <= (size_t)id) {
-			if (!pm_v8_room(
-				    t, &t->small, t->n_small, &t->small_room, sizeof(*t->small)))
-				return PM_NONE;
+			pm_items_grow(
+				t->arena, &t->small, t->n_small, &t->small_room, sizeof(*t->small));
 			t->small[t->n_small++] = 0;
 		}
 		slot = &t->small[id];
 	} else {
 		slot = pm_map_put(&t->large, (uint64_t)id, 0, &fresh);
 	}
-	if (slot && *slot)
+	if (*slot)
 		return *slot - 1;
-	if (!slot ||
-		!pm_v8_room(t, &t->node_of, t->n_numbers, &t->number_room, sizeof(*t->node_of))) {
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the nodes");
-		return PM_NONE;
-	}
+	pm_items_grow(t->arena, &t->node_of, t->n_numbers, &t->number_room, sizeof(*t->node_of));
 	t->node_of[t->n_numbers] = PM_NONE;
 	*slot = ++t->n_numbers;
 	return *slot - 1;
@@ -121,9 +106,9 @@ static void read_ticks(struct pm_v8 *t, struct pm_v8_node *n)
 			tick.line = line ? number : tick.line;
 			tick.ticks = ticks ? number : tick.ticks;
 		}
-		if (tick.line <= 0 || tick.line >= (int64_t)PM_NONE || tick.ticks < 0 ||
-			!pm_v8_room(t, &t->ticks, t->n_ticks, &t->tick_room, sizeof(tick)))
+		if (tick.line <= 0 || tick.line >= (int64_t)PM_NONE || tick.ticks < 0)
 			continue;
+		pm_items_grow(t->arena, &t->ticks, t->n_ticks, &t->tick_room, sizeof(tick));
 		t->ticks[t->n_ticks++] = tick;
 	}
 	n->n_ticks = t->n_ticks - n->first_tick;
@@ -181,25 +166,24 @@ static uint32_t intern_frame(struct pm_v8 *t, const struct pm_v8_frame *f)
 	uint64_t key = pm_hash_u64((uint64_t)f->name << 32 | f->url) ^
 		((uint64_t)f->line << 32 | f->column);
 	uint32_t hash = (uint32_t)pm_hash_u64(key), i;
-	if (pm_fingerprints_room(&t->frame_index) < 0 ||
-		!pm_v8_room(t, &t->frames, t->n_frames, &t->frame_room, sizeof(*f))) {
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the functions");
-		return PM_NONE;
-	}
+	pm_fingerprints_room(&t->frame_index);
 	size_t at = pm_fingerprints_first(&t->frame_index, hash);
 	while ((i = pm_fingerprints_at(&t->frame_index, hash, &at)) != PM_NONE &&
 		!(pm_v8_same_place(&t->frames[i], f) && t->frames[i].column == f->column))
 		at++;
 	if (i != PM_NONE)
 		return i;
+	pm_items_grow(t->arena, &t->frames, t->n_frames, &t->frame_room, sizeof(*f));
 	pm_fingerprints_put(&t->frame_index, at, hash, (uint32_t)t->n_frames);
 	t->frames[t->n_frames] = *f;
 	return (uint32_t)t->n_frames++;
 }
 
-static struct pm_v8_node new_node(uint32_t parent)
+static struct pm_v8_node *add_node(struct pm_v8 *t, uint32_t parent)
 {
-	return (struct pm_v8_node){.id = PM_V8_NO_NUMBER,
+	pm_items_grow(t->arena, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes));
+	struct pm_v8_node *n = &t->nodes[t->n_nodes++];
+	*n = (struct pm_v8_node){.id = PM_V8_NO_NUMBER,
 		.number = PM_NONE,
 		.frame = PM_NONE,
 		.parent = parent,
@@ -207,17 +191,16 @@ static struct pm_v8_node new_node(uint32_t parent)
 		.context = PM_NONE,
 		.hits = PM_V8_NO_NUMBER,
 		.bytes = PM_V8_NO_NUMBER};
+	return n;
 }
 
 /* Begins the node that is next, an object; its parent is a node or PM_NONE. */
-static bool open_node(struct pm_v8 *t, uint32_t parent)
+static void open_node(struct pm_v8 *t, uint32_t parent)
 {
-	if (!pm_v8_room(t, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes)) ||
-		!pm_v8_room(t, &t->levels, t->depth, &t->level_room, sizeof(*t->levels)))
-		return false;
-	t->nodes[t->n_nodes] = new_node(parent);
-	t->levels[t->depth++] = (struct pm_v8_level){.node = (uint32_t)t->n_nodes++};
-	return pm_scan_enter(t->s);
+	pm_items_grow(t->arena, &t->levels, t->depth, &t->level_room, sizeof(*t->levels));
+	t->levels[t->depth++] =
+		(struct pm_v8_level){.node = (uint32_t)(add_node(t, parent) - t->nodes)};
+	pm_scan_enter(t->s);
 }
 
 /* A node that was cut is taken if it has a frame: what is missing of it is 0. */
@@ -241,8 +224,9 @@ static void read_node(struct pm_v8 *t)
 {
 	struct pm_bytes key;
 	open_node(t, PM_NONE);
-	while (t->depth > 0 && pm_rec_goes_on(t->r)) {
+	while (t->depth > 0) {
 		struct pm_v8_level *l = &t->levels[t->depth - 1];
+		pm_rec_proceed(t->r, t->arena);
 		if (l->in_children) {
 			l->in_children = pm_scan_item(t->s);
 			if (!l->in_children)
@@ -253,10 +237,9 @@ static void read_node(struct pm_v8 *t)
 				continue;
 			}
 			uint32_t number = number_of(t, take_number(t, 0));
-			if (pm_v8_room(t, &t->children, t->n_children, &t->child_room,
-				    sizeof(*t->children)))
-				t->children[t->n_children++] =
-					(struct pm_v8_child){l->node, number};
+			pm_items_grow(t->arena, &t->children, t->n_children, &t->child_room,
+				sizeof(*t->children));
+			t->children[t->n_children++] = (struct pm_v8_child){l->node, number};
 		} else if (!pm_scan_key(t->s, &key)) {
 			/* Of a text that ends in it, only the whole is a node. */
 			if (t->s->code && !l->has_frame)
@@ -278,7 +261,8 @@ static void read_nodes(struct pm_v8 *t)
 		return;
 	}
 	pm_scan_enter(t->s);
-	while (pm_scan_item(t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(t->s)) {
+		pm_rec_proceed(t->r, t->arena);
 		if (pm_scan_peek(t->s) == PM_SCAN_OBJECT) {
 			read_node(t);
 			continue;
@@ -299,14 +283,15 @@ static void read_samples(struct pm_v8 *t, bool more)
 	}
 	t->n_samples = more ? t->n_samples : 0;
 	pm_scan_enter(t->s);
-	while (pm_scan_item(t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(t->s)) {
+		pm_rec_proceed(t->r, t->arena);
 		int64_t id;
 		if (!pm_scan_integer(t->s, &id))
 			id = take_number(t, 0);
-		if (t->s->code ||
-			!pm_v8_room(
-				t, &t->samples, t->n_samples, &t->sample_room, sizeof(*t->samples)))
+		if (t->s->code)
 			return;
+		pm_items_grow(
+			t->arena, &t->samples, t->n_samples, &t->sample_room, sizeof(*t->samples));
 		t->samples[t->n_samples++] = number_of(t, id);
 	}
 }
@@ -320,56 +305,35 @@ static void read_times(struct pm_v8 *t, bool absolute, bool more)
 	t->n_times = more ? t->n_times : 0;
 	t->absolute = absolute;
 	pm_scan_enter(t->s);
-	while (pm_scan_item(t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(t->s)) {
+		pm_rec_proceed(t->r, t->arena);
 		int64_t ns;
 		if (!pm_scan_integer(t->s, &ns))
 			ns = take_number(t, US);
 		else if (__builtin_mul_overflow(ns, 1000, &ns))
 			ns = PM_V8_NO_NUMBER;
-		if (t->s->code || !pm_v8_room(t, &t->times, t->n_times, &t->time_room, sizeof(ns)))
+		if (t->s->code)
 			return;
+		pm_items_grow(t->arena, &t->times, t->n_times, &t->time_room, sizeof(ns));
 		t->times[t->n_times++] = ns;
 	}
 }
 
 /* ---- the whole ---- */
 
-struct pm_v8 *pm_v8_new(struct pm_recording *r)
+struct pm_v8 *pm_v8_new(struct pm_arena *a, struct pm_recording *r)
 {
-	struct pm_v8 *t = calloc(1, sizeof(*t));
-	if (t) {
-		t->r = r;
-		t->start = t->end = PM_V8_NO_NUMBER;
-		t->texts.arena = &t->arena;
-	}
-	/* Text 0: none. */
-	if (!t || pm_strtab_add(&t->texts, (struct pm_bytes){0}) != 0) {
-		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the names");
-		pm_v8_free(t);
-		return NULL;
-	}
+	struct pm_v8 *t = pm_arena_alloc(a, sizeof(*t));
+	*t = (struct pm_v8){.arena = a,
+		.r = r,
+		.scratch = {.arena = a},
+		.texts = pm_strtab_in(a),
+		.large = {.arena = a},
+		.frame_index = {.arena = a},
+		.start = PM_V8_NO_NUMBER,
+		.end = PM_V8_NO_NUMBER};
+	pm_strtab_add(&t->texts, (struct pm_bytes){0}); /* text 0: none */
 	return t;
-}
-
-void pm_v8_free(struct pm_v8 *t)
-{
-	if (!t)
-		return;
-	free(t->small);
-	free(t->node_of);
-	free(t->nodes);
-	free(t->children);
-	free(t->frames);
-	free(t->ticks);
-	free(t->levels);
-	free(t->samples);
-	free(t->times);
-	pm_map_done(&t->large);
-	pm_fingerprints_done(&t->frame_index);
-	pm_strtab_done(&t->texts);
-	pm_text_done(&t->scratch);
-	pm_arena_done(&t->arena);
-	free(t);
 }
 
 bool pm_v8_read(struct pm_v8 *t, struct pm_scan *s, struct pm_bytes key, bool more)
@@ -417,27 +381,23 @@ const char *pm_v8_layout(const struct pm_v8 *t)
 void pm_v8_add_node(
 	struct pm_v8 *t, int64_t id, int64_t parent, const struct pm_rec_function *function)
 {
-	struct pm_v8_frame frame = {.name = text_of(t, function->name),
-		.url = text_of(t, function->file),
+	struct pm_v8_frame frame = {.name = pm_strtab_add(&t->texts, function->name),
+		.url = pm_strtab_add(&t->texts, function->file),
 		.line = function->line,
 		.column = function->column};
-	if (!pm_v8_room(t, &t->nodes, t->n_nodes, &t->node_room, sizeof(*t->nodes)))
-		return;
-	struct pm_v8_node n = new_node(PM_NONE);
-	n.id = id;
-	n.number = number_of(t, id);
-	n.parent_number = parent < 0 ? PM_NONE : number_of(t, parent);
-	n.frame = intern_frame(t, &frame);
-	if (n.number != PM_NONE)
-		t->node_of[n.number] = (uint32_t)t->n_nodes;
-	t->nodes[t->n_nodes++] = n;
+	struct pm_v8_node *n = add_node(t, PM_NONE);
+	n->id = id;
+	n->number = number_of(t, id);
+	n->parent_number = parent < 0 ? PM_NONE : number_of(t, parent);
+	n->frame = intern_frame(t, &frame);
+	if (n->number != PM_NONE)
+		t->node_of[n->number] = (uint32_t)(n - t->nodes);
 }
 
 void pm_v8_add_sample(struct pm_v8 *t, int64_t id, int64_t time_ns)
 {
-	if (!pm_v8_room(t, &t->samples, t->n_samples, &t->sample_room, sizeof(*t->samples)) ||
-		!pm_v8_room(t, &t->times, t->n_times, &t->time_room, sizeof(*t->times)))
-		return;
+	pm_items_grow(t->arena, &t->samples, t->n_samples, &t->sample_room, sizeof(*t->samples));
+	pm_items_grow(t->arena, &t->times, t->n_times, &t->time_room, sizeof(*t->times));
 	t->absolute = true;
 	t->samples[t->n_samples++] = id < 0 ? PM_NONE : number_of(t, id);
 	t->times[t->n_times++] = time_ns;

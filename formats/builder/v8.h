@@ -10,9 +10,8 @@
 
 struct pm_v8;
 
-/* A profile in the making; NULL after a failure of the recording. pm_v8_free accepts NULL. */
-struct pm_v8 *pm_v8_new(struct pm_recording *r);
-void pm_v8_free(struct pm_v8 *v);
+/* A profile in the making, in a build of that arena: it fails, also where the recording has. */
+struct pm_v8 *pm_v8_new(struct pm_arena *a, struct pm_recording *r);
 
 /*
  * Takes the value of `key` that is next, if it is a part of a profile: nodes, samples, times.

@@ -1,6 +1,5 @@
 /* What was read of V8's nodes and samples becomes contexts, costs, samples or calls. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/builder/v8_private.h"
@@ -18,12 +17,6 @@ static bool is(struct pm_bytes key, const char *name)
 
 /* ---- contexts ---- */
 
-static bool is_root(const struct pm_v8 *t, const struct pm_v8_node *n)
-{
-	return n->parent == PM_NONE && n->frame != PM_NONE &&
-		is(t->texts.items[t->frames[n->frame].name], "(root)");
-}
-
 static int frame_order(const void *a, const void *b, void *context)
 {
 	const struct pm_v8 *t = context;
@@ -40,36 +33,35 @@ static int frame_order(const void *a, const void *b, void *context)
 /* Functions of one script with equal names and lines (minified code) have the column in theirs. */
 static void make_functions(struct pm_v8 *t)
 {
-	uint32_t *order = malloc((t->n_frames + 1) * sizeof(*order));
-	for (size_t i = 0; order && i < t->n_frames; i++)
+	uint32_t *order = pm_arena_realloc(t->arena, NULL, t->n_frames * sizeof(*order));
+	for (size_t i = 0; i < t->n_frames; i++)
 		order[i] = (uint32_t)i;
-	if (!order || pm_sort_with(order, t->n_frames, sizeof(*order), frame_order, t) < 0)
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the functions");
-	for (size_t i = 0; order && i < t->n_frames && pm_rec_goes_on(t->r); i++) {
+	pm_build_check(t->arena, pm_sort_with(order, t->n_frames, sizeof(*order), frame_order, t));
+	for (size_t i = 0; i < t->n_frames; i++) {
 		struct pm_v8_frame *f = &t->frames[order[i]];
 		bool shared = (i > 0 && pm_v8_same_place(f, &t->frames[order[i - 1]])) ||
 			(i + 1 < t->n_frames && pm_v8_same_place(f, &t->frames[order[i + 1]]));
+		pm_rec_proceed(t->r, t->arena);
 		pm_text_clear(&t->scratch);
 		pm_text_bytes(&t->scratch, t->texts.items[f->name]);
 		if (t->scratch.len == 0)
 			pm_text_str(&t->scratch, "(anonymous)");
 		if (shared)
 			pm_text_printf(&t->scratch, "@%u", f->column);
-		if (t->scratch.failed)
-			pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the functions");
 		f->function = pm_rec_function(t->r,
 			&(struct pm_rec_function){.name = pm_text_view(&t->scratch),
 				.file = t->texts.items[f->url],
 				.line = f->line});
 	}
-	free(order);
+	pm_arena_free(t->arena, order);
 }
 
 /* Parents as nodes list them; the first one holds. */
 static void settle_parents(struct pm_v8 *t)
 {
 	size_t n_absent = 0, n_twice = 0;
-	for (size_t i = 0; i < t->n_children && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_children; i++) {
+		pm_rec_proceed(t->r, t->arena);
 		uint32_t number = t->children[i].number;
 		uint32_t child = number == PM_NONE ? PM_NONE : t->node_of[number];
 		n_absent += child == PM_NONE;
@@ -77,8 +69,9 @@ static void settle_parents(struct pm_v8 *t)
 		if (child != PM_NONE && t->nodes[child].parent == PM_NONE)
 			t->nodes[child].parent = t->children[i].parent;
 	}
-	for (size_t i = 0; i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_nodes; i++) {
 		struct pm_v8_node *n = &t->nodes[i];
+		pm_rec_proceed(t->r, t->arena);
 		if (n->parent != PM_NONE || n->parent_number == PM_NONE)
 			continue;
 		n->parent = t->node_of[n->parent_number];
@@ -103,22 +96,24 @@ static void settle_parents(struct pm_v8 *t)
 
 static uint32_t context_below(struct pm_v8 *t, const struct pm_v8_node *n, uint32_t parent)
 {
-	if (n->frame == PM_NONE || is_root(t, n))
+	if (n->frame == PM_NONE)
 		return parent;
 	const struct pm_v8_frame *f = &t->frames[n->frame];
-	bool idle = is(t->texts.items[f->name], "(idle)") && t->texts.items[f->url].len == 0;
+	struct pm_bytes name = t->texts.items[f->name];
+	if (n->parent == PM_NONE && is(name, "(root)"))
+		return parent;
+	bool idle = is(name, "(idle)") && t->texts.items[f->url].len == 0;
 	return pm_rec_call(t->r, parent, f->function, idle ? PM_REC_IDLE : 0);
 }
 
 /* Parents before their children, without recursion. */
 static void make_contexts(struct pm_v8 *t)
 {
-	uint32_t *path = malloc((t->n_nodes + 1) * sizeof(*path));
+	uint32_t *path = pm_arena_realloc(t->arena, NULL, t->n_nodes * sizeof(*path));
 	size_t n_cycles = 0;
-	if (!path)
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the nodes");
-	for (size_t i = 0; path && i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_nodes; i++) {
 		size_t depth = 0;
+		pm_rec_proceed(t->r, t->arena);
 		uint32_t at = (uint32_t)i, above = PM_REC_NONE;
 		while (at != PM_NONE && t->nodes[at].state == PM_V8_UNSEEN) {
 			t->nodes[at].state = PM_V8_ON_PATH;
@@ -140,7 +135,7 @@ static void make_contexts(struct pm_v8 *t)
 	if (n_cycles)
 		pm_rec_damage(t->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%zu nodes are among their own ancestors: they are at the top", n_cycles);
-	free(path);
+	pm_arena_free(t->arena, path);
 }
 
 /* ---- costs ---- */
@@ -177,8 +172,9 @@ static void add_hits(struct pm_v8 *t, const struct pm_v8_node *n, uint64_t *lost
 static void add_costs(struct pm_v8 *t)
 {
 	uint64_t lost = 0;
-	for (size_t i = 0; i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_nodes; i++) {
 		const struct pm_v8_node *n = &t->nodes[i];
+		pm_rec_proceed(t->r, t->arena);
 		if (n->frame == PM_NONE)
 			continue;
 		if (n->ns != 0)
@@ -202,21 +198,6 @@ static int moment_order(const void *a, const void *b)
 	return (m->ns > n->ns) - (m->ns < n->ns);
 }
 
-/* Samples that go back in time are put into its order. */
-static void sort_moments(struct pm_v8 *t)
-{
-	struct moment *moments = malloc((t->n_moments + 1) * sizeof(*moments));
-	for (size_t i = 0; moments && i < t->n_moments; i++)
-		moments[i] = (struct moment){t->times[i], t->samples[i]};
-	if (!moments || pm_sort(moments, t->n_moments, sizeof(*moments), moment_order) < 0)
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the samples");
-	for (size_t i = 0; moments && i < t->n_moments; i++) {
-		t->times[i] = moments[i].ns;
-		t->samples[i] = moments[i].node;
-	}
-	free(moments);
-}
-
 /* In place: samples become nodes, PM_NONE if there is none, and times sums. */
 static void make_moments(struct pm_v8 *t)
 {
@@ -227,7 +208,8 @@ static void make_moments(struct pm_v8 *t)
 	bool sorted = true;
 	if (first_is_start && t->times[0] != PM_V8_NO_NUMBER)
 		t->start = t->times[0];
-	for (size_t i = 0; i < n && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < n; i++) {
+		pm_rec_proceed(t->r, t->arena);
 		int64_t time = t->times[i + lead];
 		uint32_t number = t->samples[i];
 		if (time == PM_V8_NO_NUMBER ||
@@ -240,8 +222,20 @@ static void make_moments(struct pm_v8 *t)
 		t->times[t->n_moments] = now;
 		t->samples[t->n_moments++] = number == PM_NONE ? PM_NONE : t->node_of[number];
 	}
-	if (!sorted)
-		sort_moments(t);
+	if (!sorted) {
+		/* Samples that go back in time are put into its order. */
+		struct moment *moments =
+			pm_arena_realloc(t->arena, NULL, t->n_moments * sizeof(*moments));
+		for (size_t i = 0; i < t->n_moments; i++)
+			moments[i] = (struct moment){t->times[i], t->samples[i]};
+		pm_build_check(
+			t->arena, pm_sort(moments, t->n_moments, sizeof(*moments), moment_order));
+		for (size_t i = 0; i < t->n_moments; i++) {
+			t->times[i] = moments[i].ns;
+			t->samples[i] = moments[i].node;
+		}
+		pm_arena_free(t->arena, moments);
+	}
 	t->ends_unknown = n < t->n_samples;
 	if (t->n_samples != t->n_times - lead && !t->cut)
 		pm_rec_damage(t->r, PM_NO_OFFSET, PM_NO_OFFSET,
@@ -271,12 +265,15 @@ static struct pm_v8_node *take_moment(struct pm_v8 *t, size_t i, uint64_t ns)
 	return node;
 }
 
-static void report_lost(struct pm_v8 *t)
+/* Samples and times are needed no more. */
+static void end_moments(struct pm_v8 *t)
 {
 	if (t->n_lost)
 		pm_rec_damage(t->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu samples of nodes that are not there, or without a time, are left out",
 			(unsigned long long)t->n_lost);
+	pm_arena_free(t->arena, t->samples);
+	pm_arena_free(t->arena, t->times);
 }
 
 static void add_samples(struct pm_v8 *t)
@@ -288,8 +285,9 @@ static void add_samples(struct pm_v8 *t)
 	int64_t shift = origin < 0 ? origin : 0; /* times are not negative */
 	pm_rec_origin(t->r, (uint64_t)origin - (uint64_t)shift);
 	enum { AHEAD = 16 }; /* millions of samples are of nodes anywhere in memory */
-	for (size_t i = 0; i < t->n_moments && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_moments; i++) {
 		uint64_t ns = length_of(t, i);
+		pm_rec_proceed(t->r, t->arena);
 		if (i + AHEAD < t->n_moments && t->samples[i + AHEAD] != PM_NONE)
 			__builtin_prefetch(&t->nodes[t->samples[i + AHEAD]].ns, 1);
 		struct pm_v8_node *node = take_moment(t, i, ns);
@@ -297,7 +295,7 @@ static void add_samples(struct pm_v8 *t)
 			pm_rec_sample(t->r, t->thread, (uint64_t)t->times[i] - (uint64_t)shift, ns,
 				place_of(t, node));
 	}
-	report_lost(t);
+	end_moments(t);
 }
 
 /* ---- samples as calls ---- */
@@ -328,14 +326,15 @@ static void close_visits(struct visits *v, size_t keep, int64_t now)
 	}
 }
 
-/* A sample of a node begins; NULL: of none. False if there are too many levels, or a failure. */
+/* A sample of a node begins; NULL: of none. False if there are too many levels. */
 static bool visit(struct pm_v8 *t, struct visits *v, const struct pm_v8_node *node, int64_t now)
 {
 	size_t depth = 0, same = 0;
 	for (const struct pm_v8_node *at = node; at; depth++) {
-		if (v->budget-- == 0 || !pm_rec_goes_on(t->r) ||
-			!pm_v8_room(t, &v->path, depth, &v->path_room, sizeof(*v->path)))
+		if (v->budget-- == 0)
 			return false;
+		pm_rec_proceed(t->r, t->arena);
+		pm_items_grow(t->arena, &v->path, depth, &v->path_room, sizeof(*v->path));
 		v->path[depth] = place_of(t, at);
 		do /* the root has no context */
 			at = at->parent == PM_NONE ? NULL : &t->nodes[at->parent];
@@ -346,29 +345,13 @@ static bool visit(struct pm_v8 *t, struct visits *v, const struct pm_v8_node *no
 		same++;
 	close_visits(v, same, now);
 	for (; same < depth; same++) {
-		if (!pm_v8_room(t, &v->items, v->n, &v->room, sizeof(*v->items)) ||
-			!pm_v8_room(t, &v->open, v->n_open, &v->open_room, sizeof(*v->open)))
-			return false;
+		pm_items_grow(t->arena, &v->items, v->n, &v->room, sizeof(*v->items));
+		pm_items_grow(t->arena, &v->open, v->n_open, &v->open_room, sizeof(*v->open));
 		v->items[v->n] = (struct visit){
 			.start = now, .end = now, .context = v->path[depth - 1 - same]};
 		v->open[v->n_open++] = (uint32_t)v->n++;
 	}
 	return true;
-}
-
-static void tell_visits(struct pm_v8 *t, const struct visits *v, const struct pm_v8_calls *as)
-{
-	for (size_t i = 0; i < v->n && pm_rec_goes_on(t->r); i++) {
-		const struct visit *call = &v->items[i];
-		int64_t ns = call->end - call->start;
-		pm_rec_cost(t->r, t->thread, call->context, as->calls, 1);
-		pm_rec_called(t->r, t->thread,
-			&(struct pm_rec_called){.time_ns = (uint64_t)call->start + as->base,
-				.duration_ns = (uint64_t)ns,
-				.self_ns = (uint64_t)(ns - call->below),
-				.seq = as->seq,
-				.context = call->context});
-	}
 }
 
 static void add_visits(struct pm_v8 *t, const struct pm_v8_calls *as)
@@ -378,8 +361,9 @@ static void add_visits(struct pm_v8 *t, const struct pm_v8_calls *as)
 	bool good = true;
 	int64_t last = 0;
 	uint32_t before = PM_REC_BAD; /* a node, or PM_NONE */
-	for (size_t i = 0; i < t->n_moments && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_moments; i++) {
 		uint64_t ns = length_of(t, i);
+		pm_rec_proceed(t->r, t->arena);
 		if (t->times[i] < 0) {
 			t->n_lost++;
 			continue;
@@ -392,15 +376,26 @@ static void add_visits(struct pm_v8 *t, const struct pm_v8_calls *as)
 		before = t->samples[i];
 	}
 	close_visits(&v, 0, last);
-	tell_visits(t, &v, as);
+	for (size_t i = 0; i < v.n; i++) {
+		const struct visit *call = &v.items[i];
+		int64_t ns = call->end - call->start;
+		pm_rec_proceed(t->r, t->arena);
+		pm_rec_cost(t->r, t->thread, call->context, as->calls, 1);
+		pm_rec_called(t->r, t->thread,
+			&(struct pm_rec_called){.time_ns = (uint64_t)call->start + as->base,
+				.duration_ns = (uint64_t)ns,
+				.self_ns = (uint64_t)(ns - call->below),
+				.seq = as->seq,
+				.context = call->context});
+	}
 	if (!good)
 		pm_rec_damage(t->r, PM_NO_OFFSET, PM_NO_OFFSET,
 			"samples of V8 from %lld ns on are in no trace: their stacks are too deep",
 			(long long)last);
-	report_lost(t);
-	free(v.items);
-	free(v.open);
-	free(v.path);
+	end_moments(t);
+	pm_arena_free(t->arena, v.items);
+	pm_arena_free(t->arena, v.open);
+	pm_arena_free(t->arena, v.path);
 }
 
 /* ---- raw/nodes.csv ---- */
@@ -449,9 +444,12 @@ void pm_v8_node_table(struct pm_v8 *t)
 {
 	struct raw_node *raw = pm_rec_alloc(t->r, t->n_nodes * sizeof(*raw));
 	struct pm_bytes *texts = pm_rec_alloc(t->r, t->texts.n * sizeof(*texts));
-	for (uint32_t i = 0; raw && texts && i < t->texts.n && pm_rec_goes_on(t->r); i++)
+	for (uint32_t i = 0; i < t->texts.n; i++) {
+		pm_rec_proceed(t->r, t->arena);
 		texts[i] = pm_rec_copy(t->r, t->texts.items[i]);
-	for (size_t i = 0; raw && texts && i < t->n_nodes && pm_rec_goes_on(t->r); i++) {
+	}
+	for (size_t i = 0; i < t->n_nodes; i++) {
+		pm_rec_proceed(t->r, t->arena);
 		const struct pm_v8_node *n = &t->nodes[i];
 		const struct pm_v8_frame *f = n->frame == PM_NONE ? NULL : &t->frames[n->frame];
 		raw[i] = (struct raw_node){.id = n->id,
@@ -465,8 +463,6 @@ void pm_v8_node_table(struct pm_v8 *t)
 			.url = texts[f ? f->url : 0],
 			.name = texts[f ? f->name : 0]};
 	}
-	if (!raw || !texts)
-		return;
 	/* raw/nodes.csv of the first file, raw/nodes-2.csv of the second one … */
 	unsigned number = pm_rec_file_number(t->r) + 1;
 	char name[64];
@@ -477,8 +473,7 @@ void pm_v8_node_table(struct pm_v8 *t)
 		doc.path = (const char *)pm_rec_copy(
 			t->r, (struct pm_bytes){(const uint8_t *)name, (size_t)n + 1})
 				   .p;
-	if (doc.path)
-		pm_rec_document(t->r, &doc);
+	pm_rec_document(t->r, &doc);
 }
 
 /* ---- the whole ---- */

@@ -2,8 +2,6 @@
 #ifndef PROFMOUNT_BUILDER_V8_PRIVATE_H
 #define PROFMOUNT_BUILDER_V8_PRIVATE_H
 
-#include <errno.h>
-
 #include "formats/builder/v8.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
@@ -45,9 +43,9 @@ struct pm_v8_child {
 };
 
 struct pm_v8 {
+	struct pm_arena *arena; /* in whose build it is */
 	struct pm_recording *r;
 	struct pm_scan *s; /* while something is read */
-	struct pm_arena arena;
 	struct pm_text scratch;
 	struct pm_strtab texts;
 	/* Ids of nodes are numbered as they occur: by small id, + 1, and the others. */
@@ -81,15 +79,6 @@ struct pm_v8 {
 	uint32_t time, hits, size; /* quantities */
 	uint64_t n_lost, n_frameless, n_twins;
 };
-
-/* Room for one more item; false, and a failed recording, without memory. */
-static inline bool pm_v8_room(struct pm_v8 *t, void *items, size_t n, size_t *have, size_t size)
-{
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, have, size) == 0)
-		return true;
-	pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the nodes");
-	return false;
-}
 
 static inline bool pm_v8_same_place(const struct pm_v8_frame *a, const struct pm_v8_frame *b)
 {

@@ -25,28 +25,40 @@ static uint32_t add_thread(struct pm_recording *r)
 	struct pm_rec_key key = {"thread", 1, {0}};
 	return pm_rec_thread(r, &key, 1, (struct pm_bytes){0});
 }
-static int read(struct pm_recording *r, struct pm_error *err)
+
+struct reading {
+	struct pm_recording *r;
+	struct pm_error *err;
+	struct pm_arena arena;
+};
+
+static void read_all(void *reading)
 {
-	struct pm_v8 *v = pm_v8_new(r);
+	struct reading *x = reading;
+	struct pm_recording *r = x->r;
+	struct pm_v8 *v = pm_v8_new(&x->arena, r);
 	struct pm_scan s = pm_rec_json(r);
 	struct pm_bytes key;
-	int e = 0;
-	if (!v)
-		return 0; /* the recording says why */
 	pm_scan_enter(&s);
 	while (pm_scan_key(&s, &key) && pm_rec_goes_on(r))
 		if (!pm_v8_read(v, &s, key, false))
 			pm_scan_skip(&s);
-	bool failed = !pm_rec_json_ends(r, &s);
-	if (!failed && !pm_v8_has_functions(v)) {
-		e = pm_error_set(err, -EINVAL, pm_rec_file(r), pm_scan_where(&s),
-			"is no profile of V8: it has no nodes with functions");
-	} else if (!failed) {
-		pm_v8_place(v, pm_v8_is_heap(v) ? PM_REC_NONE : add_thread(r));
-		pm_v8_node_table(v);
-		pm_rec_layout(r, pm_v8_layout(v));
-	}
-	pm_v8_free(v);
+	if (!pm_rec_json_ends(r, &s))
+		pm_build_fail(&x->arena, PM_NO_MEMORY);
+	if (!pm_v8_has_functions(v))
+		pm_build_check(&x->arena,
+			pm_error_set(x->err, -EINVAL, pm_rec_file(r), pm_scan_where(&s),
+				"is no profile of V8: it has no nodes with functions"));
+	pm_v8_place(v, pm_v8_is_heap(v) ? PM_REC_NONE : add_thread(r));
+	pm_v8_node_table(v);
+	pm_rec_layout(r, pm_v8_layout(v));
+}
+
+static int read(struct pm_recording *r, struct pm_error *err)
+{
+	struct reading x = {.r = r, .err = err};
+	int e = pm_build(&x.arena, read_all, &x);
+	pm_arena_done(&x.arena);
 	return e;
 }
 

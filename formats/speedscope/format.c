@@ -4,9 +4,7 @@
  * Keys come in any order, and frames may stand behind the profiles that refer to them. So the text
  * is read twice: what there is, which passes over samples quickly, and then the samples.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/builder/builder.h"
 #include "formats/common/list.h"
@@ -50,8 +48,11 @@ struct call {
 	uint32_t above; /* the call that it lies in */
 };
 
+/* While it is read: a build in its arena, which has all that is not the recording's. */
 struct reading {
+	struct pm_arena arena;
 	struct pm_recording *r;
+	struct pm_error *err;
 	struct pm_scan s;
 	struct pm_text scratch;
 	bool has_schema, is_own; /* own: written by profmount */
@@ -87,20 +88,12 @@ static bool is(struct pm_bytes key, const char *name)
 	return pm_bytes_equal(key, pm_bytes_of(name));
 }
 
-static bool room(struct reading *t, void *items, size_t n, size_t *have, size_t size)
-{
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, have, size) == 0)
-		return true;
-	pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the samples");
-	return false;
-}
-
 /* The next value as a text that lasts; empty if it is none. */
 static struct pm_bytes take_text(struct reading *t)
 {
 	struct pm_scan_value v;
 	pm_scan_value(&t->s, &v);
-	return pm_rec_copy(t->r, pm_rec_json_text(t->r, &v, &t->scratch));
+	return pm_rec_copy(t->r, pm_rec_json_text(&v, &t->scratch));
 }
 
 /* Enters the list that is next; false, and passes over it, if it is something else. */
@@ -137,8 +130,7 @@ static void read_frame(struct reading *t)
 	struct pm_rec_function f = {.line = 0};
 	struct pm_bytes key;
 	int64_t line = 0;
-	if (!room(t, &t->frames, t->n_frames, &t->frame_room, sizeof(*t->frames)))
-		return;
+	pm_items_grow(&t->arena, &t->frames, t->n_frames, &t->frame_room, sizeof(*t->frames));
 	t->frames[t->n_frames] = (struct frame){.function = PM_REC_BAD};
 	bool good = enter_object(t);
 	while (good && pm_scan_key(&t->s, &key)) {
@@ -174,8 +166,10 @@ static void read_shared(struct reading *t)
 			continue;
 		}
 		t->n_frames = 0;
-		while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r))
+		while (pm_scan_item(&t->s)) {
+			pm_rec_proceed(t->r, &t->arena);
 			read_frame(t);
+		}
 	}
 }
 
@@ -208,8 +202,7 @@ static void learn_profile(struct reading *t)
 {
 	struct profile p = {.quantity = PM_REC_BAD, .start = INT64_MIN, .end = INT64_MIN};
 	struct pm_bytes key, start = {0}, end = {0};
-	if (!room(t, &t->profiles, t->n_profiles, &t->profile_room, sizeof(p)))
-		return;
+	pm_items_grow(&t->arena, &t->profiles, t->n_profiles, &t->profile_room, sizeof(p));
 	bool good = enter_object(t);
 	while (good && pm_scan_key(&t->s, &key)) {
 		struct pm_scan_value v;
@@ -238,7 +231,8 @@ static void learn(struct reading *t)
 {
 	struct pm_bytes key;
 	pm_scan_enter(&t->s);
-	while (pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_key(&t->s, &key)) {
+		pm_rec_proceed(t->r, &t->arena);
 		if (is(key, "$schema")) {
 			struct pm_bytes schema = take_text(t);
 			t->has_schema = memmem(schema.p, schema.len, "speedscope", 10);
@@ -256,8 +250,10 @@ static void learn(struct reading *t)
 			pm_scan_skip(&t->s);
 		} else if (enter_list(t)) {
 			t->n_profiles = 0;
-			while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r))
+			while (pm_scan_item(&t->s)) {
+				pm_rec_proceed(t->r, &t->arena);
 				learn_profile(t);
+			}
 		}
 	}
 }
@@ -272,17 +268,19 @@ static void own_quantities(struct reading *t)
 {
 	struct pm_bytes *wholes = NULL; /* there are only so many quantities */
 	size_t n_wholes = 0, whole_room = 0;
-	for (size_t i = 0; i < t->n_profiles && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_profiles; i++) {
 		struct profile *p = &t->profiles[i];
 		struct pm_bytes name = p->name;
+		pm_rec_proceed(t->r, &t->arena);
 		p->thread = PM_REC_NONE;
 		p->is_part = !p->sampled;
 		for (size_t k = 0; k < n_wholes && !p->is_part; k++)
 			p->is_part = wholes[k].len > 0 && name.len > wholes[k].len + 2 &&
 				memcmp(name.p, wholes[k].p, wholes[k].len) == 0 &&
 				memcmp(name.p + wholes[k].len, ", ", 2) == 0;
-		if (p->is_part || !room(t, &wholes, n_wholes, &whole_room, sizeof(*wholes)))
+		if (p->is_part)
 			continue;
+		pm_items_grow(&t->arena, &wholes, n_wholes, &whole_room, sizeof(*wholes));
 		wholes[n_wholes++] = name;
 		const char *unit = p->unit == UNIT_TIME ? "ns"
 			: p->unit == UNIT_BYTES         ? "bytes"
@@ -293,7 +291,6 @@ static void own_quantities(struct reading *t)
 			name.len -= n + 1;
 		p->quantity = pm_rec_metric(t->r, name, pm_bytes_of(unit));
 	}
-	free(wholes);
 }
 
 /* One quantity a unit; times come first. Each profile is a thread. */
@@ -392,13 +389,8 @@ static void add_frame(struct reading *t, uint32_t frame, uint32_t *path)
 		*path = PM_REC_BAD;
 		return;
 	}
-	uint32_t at = pm_paths_child(&t->paths, above, frame);
-	if (at == PM_NONE || at == PM_PATHS_FULL ||
-		!room(t, &t->contexts, at, &t->context_room, sizeof(*t->contexts))) {
-		pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the samples");
-		*path = PM_REC_BAD;
-		return;
-	}
+	uint32_t at = pm_paths_child(&t->paths, above, frame); /* or PM_PATHS_FULL: too many */
+	pm_items_grow(&t->arena, &t->contexts, at, &t->context_room, sizeof(*t->contexts));
 	if (at == known)
 		t->contexts[at] = enter_frame(
 			t, above == PM_REC_NONE ? PM_REC_NONE : t->contexts[above], frame);
@@ -411,14 +403,18 @@ static void read_stacks(struct reading *t)
 	t->n_stacks = 0;
 	if (!enter_list(t))
 		return;
-	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(&t->s)) {
 		uint32_t path = PM_REC_NONE;
 		bool good = enter_list(t);
-		while (good && pm_scan_item(&t->s) && pm_rec_goes_on(t->r))
+		pm_rec_proceed(t->r, &t->arena);
+		while (good && pm_scan_item(&t->s)) {
+			pm_rec_proceed(t->r, &t->arena);
 			add_frame(t, take_index(t, t->n_frames), &path);
-		if (t->s.code || !pm_rec_goes_on(t->r) ||
-			!room(t, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks)))
+		}
+		if (t->s.code)
 			return;
+		pm_items_grow(
+			&t->arena, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks));
 		t->stacks[t->n_stacks++] = !good || path == PM_REC_BAD ? PM_REC_BAD
 			: path == PM_REC_NONE                          ? no_stack(t)
 								       : t->contexts[path];
@@ -430,12 +426,14 @@ static void read_weights(struct reading *t, const struct profile *p)
 	t->n_weights = 0;
 	if (!enter_list(t))
 		return;
-	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(&t->s)) {
 		struct pm_scan_value v;
+		pm_rec_proceed(t->r, &t->arena);
 		pm_scan_value(&t->s, &v);
-		if (t->s.code ||
-			!room(t, &t->weights, t->n_weights, &t->weight_room, sizeof(*t->weights)))
+		if (t->s.code)
 			return;
+		pm_items_grow(
+			&t->arena, &t->weights, t->n_weights, &t->weight_room, sizeof(*t->weights));
 		t->weights[t->n_weights++] = v.kind == PM_SCAN_NUMBER ? weight_of(p, v.text)
 								      : (struct weight){NO_WEIGHT};
 	}
@@ -444,8 +442,9 @@ static void read_weights(struct reading *t, const struct profile *p)
 static void add_sampled(struct reading *t, const struct profile *p)
 {
 	size_t n = t->n_stacks < t->n_weights ? t->n_stacks : t->n_weights;
-	for (size_t i = 0; i < n && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct weight *w = &t->weights[i];
+		pm_rec_proceed(t->r, &t->arena);
 		if (t->stacks[i] == PM_REC_BAD || w->kind == NO_WEIGHT) {
 			lose(t);
 			continue;
@@ -472,11 +471,6 @@ static void add_sampled(struct reading *t, const struct profile *p)
  */
 enum { DECIMALS = 6 };
 
-static int event_scale(const struct profile *p)
-{
-	return p->unit == UNIT_TIME ? p->scale : p->scale + DECIMALS;
-}
-
 static void close_call(struct reading *t)
 {
 	struct call *c = &t->open_calls[t->open];
@@ -489,8 +483,7 @@ static void close_call(struct reading *t)
 
 static void open_call(struct reading *t, uint32_t frame)
 {
-	if (!room(t, &t->open_calls, t->n_calls, &t->call_room, sizeof(*t->open_calls)))
-		return;
+	pm_items_grow(&t->arena, &t->open_calls, t->n_calls, &t->call_room, sizeof(*t->open_calls));
 	uint32_t parent = t->open == PM_NONE ? PM_REC_NONE : t->open_calls[t->open].context;
 	t->open_calls[t->n_calls] = (struct call){.at = t->now,
 		.frame = frame,
@@ -529,13 +522,14 @@ static void read_events(struct reading *t, const struct profile *p)
 	bool first = true;
 	if (!enter_list(t))
 		return;
-	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(&t->s)) {
 		struct pm_bytes key;
 		struct pm_scan_value v;
 		uint32_t frame = PM_NONE;
 		int64_t at = INT64_MIN;
 		enum pm_decimal how = PM_DECIMAL_NONE;
 		char type = 0;
+		pm_rec_proceed(t->r, &t->arena);
 		bool good = enter_object(t);
 		while (good && pm_scan_key(&t->s, &key)) {
 			bool is_type = is(key, "type"), is_frame = is(key, "frame");
@@ -551,7 +545,10 @@ static void read_events(struct reading *t, const struct profile *p)
 				frame = index_of(&v, t->n_frames);
 			else
 				how = kind == PM_SCAN_NUMBER
-					? pm_scan_decimal(v.text, event_scale(p), &at)
+					? pm_scan_decimal(v.text,
+						  p->unit == UNIT_TIME ? p->scale
+								       : p->scale + DECIMALS,
+						  &at)
 					: PM_DECIMAL_NONE;
 		}
 		at = how >= PM_DECIMAL_BEYOND ? INT64_MIN : at;
@@ -578,9 +575,10 @@ static void add_calls(struct reading *t, const struct profile *p)
 		t->now = end;
 	for (; t->open != PM_NONE; n_open++)
 		close_call(t);
-	for (size_t i = 0; i < t->n_calls && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct call *c = &t->open_calls[i];
 		int64_t ns = c->end - c->at, self = ns - c->below;
+		pm_rec_proceed(t->r, &t->arena);
 		pm_rec_cost(t->r, p->thread, c->function, t->calls, 1);
 		if (p->unit != UNIT_TIME && self % 1000000 != 0) {
 			pm_rec_cost_decimal(
@@ -634,7 +632,8 @@ static void read_profile(struct reading *t, const struct profile *p)
 			pm_scan_skip(&t->s);
 		return;
 	}
-	while (pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_key(&t->s, &key)) {
+		pm_rec_proceed(t->r, &t->arena);
 		if (p->sampled && is(key, "samples"))
 			read_stacks(t);
 		else if (p->sampled && is(key, "weights"))
@@ -659,7 +658,8 @@ static void read_profiles(struct reading *t)
 {
 	struct pm_bytes key;
 	pm_scan_enter(&t->s);
-	while (pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_key(&t->s, &key)) {
+		pm_rec_proceed(t->r, &t->arena);
 		if (!is(key, "profiles")) {
 			pm_scan_skip(&t->s);
 			continue;
@@ -670,17 +670,22 @@ static void read_profiles(struct reading *t)
 	}
 }
 
-static int read_all(struct reading *t, struct pm_error *err)
+static void read_all(void *reading)
 {
+	struct reading *t = reading;
 	struct pm_recording *r = t->r;
+	t->scratch.arena = &t->arena;
+	pm_paths_init_in(&t->arena, &t->paths, PM_LIMIT_ITEMS);
 	t->s = pm_rec_json(r);
 	learn(t);
 	if (t->s.code && t->s.code != -EINVAL)
-		return pm_rec_json_ends(r, &t->s) ? 0 : pm_error_plain(err, -ENOMEM);
+		pm_build_fail(&t->arena, PM_NO_MEMORY);
 	if (!t->has_schema || t->n_profiles == 0)
-		return pm_error_set(err, -EINVAL, pm_rec_file(r), PM_NO_OFFSET,
-			t->has_schema ? "has no profiles"
-				      : "has no $schema of speedscope: it may be another format");
+		pm_build_check(&t->arena,
+			pm_error_set(t->err, -EINVAL, pm_rec_file(r), PM_NO_OFFSET,
+				t->has_schema
+					? "has no profiles"
+					: "has no $schema of speedscope: it may be another format"));
 	if (t->is_own)
 		own_quantities(t);
 	else
@@ -693,27 +698,13 @@ static int read_all(struct reading *t, struct pm_error *err)
 			"unit: they are rounded",
 			(unsigned long long)t->n_rounded);
 	pm_rec_json_ends(r, &t->s);
-	return 0;
 }
 
 static int read(struct pm_recording *r, struct pm_error *err)
 {
-	struct reading *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pm_error_plain(err, -ENOMEM);
-	t->r = r;
-	t->no_stack = PM_REC_NONE;
-	int e = pm_paths_init(&t->paths, PM_LIMIT_ITEMS) == 0 ? read_all(t, err)
-							      : pm_error_plain(err, -ENOMEM);
-	pm_paths_done(&t->paths);
-	free(t->contexts);
-	free(t->frames);
-	free(t->profiles);
-	free(t->stacks);
-	free(t->weights);
-	free(t->open_calls);
-	pm_text_done(&t->scratch);
-	free(t);
+	struct reading t = {.r = r, .err = err, .no_stack = PM_REC_NONE};
+	int e = pm_build(&t.arena, read_all, &t);
+	pm_arena_done(&t.arena);
 	return e;
 }
 

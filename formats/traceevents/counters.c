@@ -4,7 +4,6 @@
  */
 
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "formats/traceevents/traceevents.h"
 #include "profmount/limits.h"
 
@@ -40,18 +39,16 @@ static struct pm_bytes name_of(
 	struct tev_reading *t, const struct tev_event *e, const struct pm_scan_value *id)
 {
 	pm_text_clear(&t->key);
-	pm_text_bytes(&t->key, pm_rec_json_text(t->r, &e->name, &t->scratch));
+	pm_text_bytes(&t->key, pm_rec_json_text(&e->name, &t->scratch));
 	if (has_text(id)) {
 		pm_text_char(&t->key, '[');
-		pm_text_bytes(&t->key, pm_rec_json_text(t->r, id, &t->scratch));
+		pm_text_bytes(&t->key, pm_rec_json_text(id, &t->scratch));
 		pm_text_char(&t->key, ']');
 	}
-	if (t->key.failed)
-		tev_no_memory(t);
 	return pm_rec_copy(t->r, pm_text_view(&t->key));
 }
 
-/* Its index; PM_NONE if there are too many, or after a failure. */
+/* Its index; PM_NONE if there are too many. */
 static uint32_t counter_of(struct tev_reading *t, const struct tev_event *e, uint32_t process)
 {
 	const struct pm_scan_value *id = has_text(&e->local_id) ? &e->local_id : &e->id;
@@ -66,16 +63,11 @@ static uint32_t counter_of(struct tev_reading *t, const struct tev_event *e, uin
 	pm_text_char(&t->key, ' ');
 	pm_text_bytes(&t->key, e->name.text);
 	uint32_t i = pm_strtab_add(&t->counter_keys, pm_text_view(&t->key));
-	if (i == PM_NONE || t->key.failed) {
-		tev_no_memory(t);
-		return PM_NONE;
-	}
 	if (i >= PM_LIMIT_COUNTERS)
 		return PM_NONE;
 	if (i == t->n_counters) {
-		struct tev_counter *c = pm_rec_alloc(t->r, sizeof(*c));
-		if (!c || !tev_room(t, &t->counters, i, &t->counter_room, sizeof(*t->counters)))
-			return PM_NONE;
+		struct tev_counter *c = pm_rec_keep(t->r, &t->arena, sizeof(*c));
+		pm_items_grow(&t->arena, &t->counters, i, &t->counter_room, sizeof(*t->counters));
 		*c = (struct tev_counter){.process = process,
 			.name = name_of(t, e, id),
 			.columns = {"seq", "time_ns"},
@@ -90,7 +82,7 @@ static uint32_t column_of(struct tev_reading *t, struct tev_counter *c, struct p
 {
 	struct pm_scan_value v = {.kind = PM_SCAN_TEXT, .text = key};
 	v.escaped = key.len && memchr(key.p, '\\', key.len);
-	key = pm_rec_json_text(t->r, &v, &t->scratch);
+	key = pm_rec_json_text(&v, &t->scratch);
 	uint32_t i = BEFORE_FIELDS;
 	while (i < c->n_columns &&
 		(c->lengths[i] != key.len ||
@@ -103,9 +95,7 @@ static uint32_t column_of(struct tev_reading *t, struct tev_counter *c, struct p
 		t->n_columnless++;
 		return 0;
 	}
-	char *name = pm_rec_alloc(t->r, key.len + 1);
-	if (!name)
-		return 0;
+	char *name = pm_rec_keep(t->r, &t->arena, key.len + 1);
 	if (key.len)
 		memcpy(name, key.p, key.len);
 	c->columns[i] = name;
@@ -132,8 +122,8 @@ void tev_count(struct tev_reading *t, const struct tev_event *e, uint32_t proces
 		uint32_t column = column_of(t, t->counters[counter], key);
 		if (column == 0)
 			continue;
-		if (!tev_room(t, &t->numbers, t->n_numbers, &t->number_room, sizeof(*t->numbers)))
-			return;
+		pm_items_grow(
+			&t->arena, &t->numbers, t->n_numbers, &t->number_room, sizeof(*t->numbers));
 		t->numbers[t->n_numbers++] = (struct tev_number){.ts = e->ts,
 			.value = pm_scan_double(v.text),
 			.seq = t->n_events,
@@ -188,15 +178,13 @@ static struct pm_bytes series_name(struct tev_reading *t, const struct tev_count
 		pm_text_printf(
 			&t->scratch, "%s%lld", process.len ? " " : "process ", (long long)p->pid);
 	pm_text_char(&t->scratch, ')');
-	if (t->scratch.failed)
-		tev_no_memory(t);
 	return pm_rec_copy(t->r, pm_text_view(&t->scratch));
 }
 
 void tev_counter_series(struct tev_reading *t)
 {
 	static const struct pm_table_type type = {.next = next};
-	struct tev_number *numbers = pm_rec_alloc(t->r, t->n_numbers * sizeof(*numbers) + 1);
+	struct tev_number *numbers = pm_rec_keep(t->r, &t->arena, t->n_numbers * sizeof(*numbers));
 	bool several = false;
 	if (t->counter_keys.n > PM_LIMIT_COUNTERS)
 		pm_rec_remark(t->r,
@@ -207,14 +195,14 @@ void tev_counter_series(struct tev_reading *t)
 			"%llu numbers of counters are in raw/counters.csv alone: a counter has %d "
 			"columns at most.",
 			(unsigned long long)t->n_columnless, PM_LIMIT_COUNTER_FIELDS);
-	if (!numbers || t->n_numbers == 0)
+	if (t->n_numbers == 0)
 		return;
-	if (pm_sort(t->numbers, t->n_numbers, sizeof(*numbers), by_counter) < 0)
-		tev_no_memory(t);
+	pm_build_check(&t->arena, pm_sort(t->numbers, t->n_numbers, sizeof(*numbers), by_counter));
 	memcpy(numbers, t->numbers, t->n_numbers * sizeof(*numbers));
 	for (size_t i = 1; i < t->n_counters; i++)
 		several |= t->counters[i]->process != t->counters[0]->process;
-	for (size_t first = 0, end; first < t->n_numbers && pm_rec_goes_on(t->r); first = end) {
+	for (size_t first = 0, end; first < t->n_numbers; first = end) {
+		pm_rec_proceed(t->r, &t->arena);
 		struct tev_counter *c = t->counters[numbers[first].counter];
 		uint64_t rows = 0;
 		for (end = first;

@@ -1,6 +1,4 @@
 /* Which call launched each kernel or copy on a GPU, and how long that waited: launches.csv. */
-#include <stdlib.h>
-
 #include "formats/common/sort.h"
 #include "formats/traceevents/traceevents.h"
 
@@ -62,10 +60,7 @@ static struct pm_bytes stream_name(struct tev_reading *t, uint32_t thread)
 	pm_text_i64(&t->scratch, p->number);
 	pm_text_str(&t->scratch, "/thread=");
 	pm_text_i64(&t->scratch, th->number);
-	if (t->scratch.failed)
-		tev_no_memory(t);
-	else
-		t->threads[thread].shown = pm_rec_copy(t->r, pm_text_view(&t->scratch));
+	t->threads[thread].shown = pm_rec_copy(t->r, pm_text_view(&t->scratch));
 	return th->shown;
 }
 
@@ -88,13 +83,24 @@ static int by_launch(const void *a, const void *b)
 	return (x->kernel_ns > y->kernel_ns) - (x->kernel_ns < y->kernel_ns);
 }
 
-/* Joins calls on GPUs with their launches; returns the number of rows. */
-static size_t join_links(struct tev_reading *t, struct launches *all)
+void tev_launches(struct tev_reading *t)
 {
+	struct launches *all = pm_rec_keep(t->r, &t->arena, sizeof(*all));
 	const struct tev_link *launch = NULL;
 	size_t n = 0;
-	for (size_t i = 0; i < t->n_links && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_links; i++)
+		n += t->links[i].is_gpu;
+	pm_build_check(&t->arena, pm_sort(t->links, t->n_links, sizeof(*t->links), by_correlation));
+	all->rows = pm_rec_keep(t->r, &t->arena, n * sizeof(*all->rows));
+	all->functions = pm_rec_keep(t->r, &t->arena, t->n_functions * sizeof(*all->functions));
+	all->threads = pm_rec_keep(t->r, &t->arena, t->n_threads * sizeof(*all->threads));
+	for (size_t i = 0; i < t->n_functions; i++)
+		all->functions[i] = t->functions[i].name;
+	/* Calls on GPUs are joined with their launches. */
+	n = 0;
+	for (size_t i = 0; i < t->n_links; i++) {
 		const struct tev_link *l = &t->links[i];
+		pm_rec_proceed(t->r, &t->arena);
 		launch = l->is_gpu ? launch : l;
 		if (!l->is_gpu || !launch || launch->correlation != l->correlation)
 			continue;
@@ -107,34 +113,10 @@ static size_t join_links(struct tev_reading *t, struct launches *all)
 			.kernel = to->function,
 			.stream = to->thread};
 	}
-	return n;
-}
-
-void tev_launches(struct tev_reading *t)
-{
-	struct launches *all = pm_rec_alloc(t->r, sizeof(*all));
-	size_t n = 0;
-	for (size_t i = 0; i < t->n_links; i++)
-		n += t->links[i].is_gpu;
-	if (!all || pm_sort(t->links, t->n_links, sizeof(*t->links), by_correlation) < 0) {
-		tev_no_memory(t);
-		return;
-	}
-	all->rows = pm_rec_alloc(t->r, n * sizeof(*all->rows) + 1);
-	all->functions = pm_rec_alloc(t->r, t->n_functions * sizeof(*all->functions) + 1);
-	all->threads = pm_rec_alloc(t->r, t->n_threads * sizeof(*all->threads) + 1);
-	if (!all->rows || !all->functions || !all->threads)
-		return;
-	for (size_t i = 0; i < t->n_functions; i++)
-		all->functions[i] = t->functions[i].name;
-	n = join_links(t, all);
-	free(t->links);
-	t->links = NULL;
-	t->n_links = 0;
+	pm_arena_free(&t->arena, t->links);
 	if (n == 0)
 		return;
-	if (pm_sort(all->rows, n, sizeof(*all->rows), by_launch) < 0)
-		tev_no_memory(t);
+	pm_build_check(&t->arena, pm_sort(all->rows, n, sizeof(*all->rows), by_launch));
 	pm_rec_sheet(t->r, &launch_sheet, all, n);
 	pm_rec_note(t->r, "launches.csv",
 		"what was launched on GPUs, by which call, how long it waited (delay_ns)");

@@ -5,13 +5,7 @@
  */
 #include "formats/traceevents/traceevents.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "formats/common/list.h"
-#include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
@@ -24,39 +18,30 @@ static struct tev_wide *wide_of(const struct tev_calls *c, uint32_t i)
 	return &c->wide[*pm_map_find(&c->wide_of, i)];
 }
 
-static struct tev_wide *make_wide(struct tev_calls *c, uint32_t i, struct tev_wide wide)
+static void make_wide(struct tev_calls *c, uint32_t i, struct tev_wide wide)
 {
 	bool fresh;
-	if (pm_list_room(&c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide)) < 0)
-		return NULL;
-	uint32_t *at = pm_map_put(&c->wide_of, i, (uint32_t)c->n_wide, &fresh);
-	if (!at)
-		return NULL;
-	c->wide[c->n_wide] = wide;
-	return &c->wide[c->n_wide++];
+	pm_items_grow(c->arena, &c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide));
+	pm_map_put(&c->wide_of, i, (uint32_t)c->n_wide, &fresh);
+	c->wide[c->n_wide++] = wide;
+	c->items[i].dur = TEV_WIDE;
 }
 
-int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq)
+struct tev_calls tev_calls_in(struct pm_arena *a)
 {
-	if (c->n >= PM_LIMIT_ITEMS ||
-		pm_list_room(&c->items, c->n, &c->room, sizeof(*c->items)) < 0)
-		return -ENOMEM;
+	return (struct tev_calls){
+		.arena = a, .scratch = pm_arena_scratch(a), .wide_of = {.arena = a}};
+}
+
+void tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq)
+{
+	pm_items_grow(c->arena, &c->items, c->n, &c->room, sizeof(*c->items));
 	struct tev_call *to = &c->items[c->n];
 	*to = *call;
-	to->dur = dur < TEV_WIDE && end_seq == PM_NONE ? (uint32_t)dur : TEV_WIDE;
-	if (to->dur == TEV_WIDE &&
-		!make_wide(c, (uint32_t)c->n, (struct tev_wide){dur, 0, end_seq}))
-		return -ENOMEM;
+	to->dur = (uint32_t)dur;
+	if (dur >= TEV_WIDE || end_seq != PM_NONE)
+		make_wide(c, (uint32_t)c->n, (struct tev_wide){dur, 0, end_seq});
 	c->n++;
-	return 0;
-}
-
-void tev_calls_done(struct tev_calls *c)
-{
-	free(c->items);
-	free(c->wide);
-	pm_map_done(&c->wide_of);
-	*c = (struct tev_calls){.items = NULL};
 }
 
 int64_t tev_call_dur(const struct tev_calls *c, uint32_t i)
@@ -74,22 +59,16 @@ int64_t tev_call_below(const struct tev_calls *c, uint32_t i)
 	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->below : c->items[i].thread;
 }
 
-int tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns)
+void tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns)
 {
 	struct tev_call *call = &c->items[i];
-	if (call->dur == TEV_WIDE) {
-		wide_of(c, i)->below += ns;
-		return 0;
-	}
 	int64_t below = (int64_t)call->thread + ns;
-	if (below <= UINT32_MAX) {
+	if (call->dur == TEV_WIDE)
+		wide_of(c, i)->below += ns;
+	else if (below <= UINT32_MAX)
 		call->thread = (uint32_t)below;
-		return 0;
-	}
-	if (!make_wide(c, i, (struct tev_wide){call->dur, below, PM_NONE}))
-		return -ENOMEM;
-	call->dur = TEV_WIDE;
-	return 0;
+	else
+		make_wide(c, i, (struct tev_wide){call->dur, below, PM_NONE});
 }
 
 /* ---- order ---- */
@@ -128,54 +107,50 @@ static int by_length(const void *a, const void *b)
 }
 
 /* Calls that begin at one time, some by a begin event: these count as long as those behind them. */
-static int order_twins(const struct tev_calls *c, uint32_t *order, size_t n)
+static void order_twins(const struct tev_calls *c, uint32_t *order, size_t n)
 {
-	struct twin *twins = malloc(n * sizeof(*twins));
+	struct twin *twins = pm_arena_realloc(c->scratch, NULL, n * sizeof(*twins));
 	int64_t longest = 0;
-	if (!twins)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		twins[i] = (struct twin){.call = order[i],
 			.length = tev_call_dur(c, order[i]),
 			.seq = c->items[order[i]].seq,
 			.is_pair = tev_call_end_seq(c, order[i]) != PM_NONE};
-	int e = pm_sort(twins, n, sizeof(*twins), by_seq);
+	pm_build_check(c->scratch, pm_sort(twins, n, sizeof(*twins), by_seq));
 	for (size_t i = n; i-- > 0;) {
 		if (!twins[i].is_pair)
 			continue;
 		longest = twins[i].length > longest ? twins[i].length : longest;
 		twins[i].length = longest;
 	}
-	if (e == 0)
-		e = pm_sort(twins, n, sizeof(*twins), by_length);
-	for (size_t i = 0; e == 0 && i < n; i++)
+	pm_build_check(c->scratch, pm_sort(twins, n, sizeof(*twins), by_length));
+	for (size_t i = 0; i < n; i++)
 		order[i] = twins[i].call;
-	free(twins);
-	return e;
+	pm_arena_free(c->scratch, twins);
 }
 
-int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
+void tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
 {
 	bool sorted = true;
 	struct tev_calls calls = *c; /* for a context that is not const */
 	for (size_t i = 1; i < n && sorted; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(c->arena);
 		sorted = call_order(&order[i - 1], &order[i], &calls) <= 0;
 	}
-	if (!sorted && pm_sort_with(order, n, sizeof(*order), call_order, &calls) < 0)
-		return -ENOMEM;
+	if (!sorted)
+		pm_build_check(
+			c->arena, pm_sort_with(order, n, sizeof(*order), call_order, &calls));
 	for (size_t first = 0, end; first < n; first = end) {
 		size_t n_pairs = 0;
 		for (end = first; end < n && c->items[order[end]].ts == c->items[order[first]].ts;
 			end++)
 			n_pairs += c->n_wide && tev_call_end_seq(c, order[end]) != PM_NONE;
-		if (first % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
-			return PM_CANCELLED;
-		if (n_pairs > 1 && order_twins(c, order + first, end - first) < 0)
-			return -ENOMEM;
+		if (first % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(c->arena);
+		if (n_pairs > 1)
+			order_twins(c, order + first, end - first);
 	}
-	return 0;
 }
 
 /* ---- lanes ---- */
@@ -185,8 +160,11 @@ struct open_call {
 	uint32_t call, end_seq;
 };
 
-struct lane {
-	struct open_call *open;
+struct lanes {
+	struct lane {
+		struct open_call *open;
+		size_t n, room;
+	} * items;
 	size_t n, room;
 };
 
@@ -219,12 +197,12 @@ static bool has_just_ended(const struct open_call *o, const struct open_call *c,
 }
 
 /* The first lane where it nests, or nothing is open: a new one if there is none. */
-static uint32_t find_lane(struct lane **lanes, size_t *n_lanes, size_t *room,
-	const struct open_call *c, uint32_t seq, int64_t tolerance)
+static uint32_t find_lane(struct pm_arena *scratch, struct lanes *lanes, const struct open_call *c,
+	uint32_t seq, int64_t tolerance)
 {
 	size_t i = 0;
-	for (; i < *n_lanes; i++) {
-		struct lane *l = &(*lanes)[i];
+	for (; i < lanes->n; i++) {
+		struct lane *l = &lanes->items[i];
 		while (l->n > 0 &&
 			(has_ended(&l->open[l->n - 1], c, seq) ||
 				has_just_ended(&l->open[l->n - 1], c, tolerance)))
@@ -234,53 +212,40 @@ static uint32_t find_lane(struct lane **lanes, size_t *n_lanes, size_t *room,
 	}
 	if (i >= PM_LIMIT_LANES)
 		return TEV_NO_LANE;
-	if (pm_list_room(lanes, i, room, sizeof(**lanes)) < 0)
-		return PM_NONE - 1;
-	(*lanes)[(*n_lanes)++] = (struct lane){.open = NULL};
+	pm_list_grow(scratch, &lanes->items, i, &lanes->room, sizeof(*lanes->items));
+	lanes->items[lanes->n++] = (struct lane){.open = NULL};
 	return (uint32_t)i;
 }
 
-int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
-	int (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context)
+void tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
+	void (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context)
 {
-	struct lane *lanes = NULL;
-	size_t n_lanes = 0, room = 0, looked = 0;
-	int e = 0;
-	for (size_t i = 0; i < n && e == 0; i++) {
+	struct lanes lanes = {.n = 0};
+	size_t looked = 0;
+	for (size_t i = 0; i < n; i++) {
 		/* A call may have to look at all lanes. */
-		if ((looked += n_lanes + 1) > BETWEEN_QUESTIONS) {
+		if ((looked += lanes.n + 1) > BETWEEN_QUESTIONS) {
 			looked = 0;
-			if (pm_work_cancelled()) {
-				e = -ENOMEM;
-				break;
-			}
+			pm_build_proceed(c->scratch);
 		}
 		uint32_t seq = c->items[order[i]].seq, parent = PM_NONE;
 		struct open_call call = {.start = c->items[order[i]].ts, .call = order[i]};
 		call.end = call.start + tev_call_dur(c, order[i]);
 		call.end_seq = tev_call_end_seq(c, order[i]);
-		uint32_t at = find_lane(&lanes, &n_lanes, &room, &call, seq, tolerance);
-		if (at == TEV_NO_LANE) {
-			e = place(context, order[i], PM_NONE, at);
-			continue;
+		uint32_t at = find_lane(c->scratch, &lanes, &call, seq, tolerance);
+		if (at != TEV_NO_LANE) {
+			struct lane *l = &lanes.items[at];
+			pm_list_grow(c->scratch, &l->open, l->n, &l->room, sizeof(*l->open));
+			if (l->n > 0) {
+				const struct open_call *outer = &l->open[l->n - 1];
+				parent = outer->call;
+				call.end = call.end < outer->end ? call.end : outer->end;
+			}
+			l->open[l->n++] = call;
 		}
-		struct lane *l = at < n_lanes ? &lanes[at] : NULL;
-		if (!l || pm_list_room(&l->open, l->n, &l->room, sizeof(*l->open)) < 0) {
-			e = -ENOMEM;
-			break;
-		}
-		if (l->n > 0) {
-			const struct open_call *outer = &l->open[l->n - 1];
-			parent = outer->call;
-			call.end = call.end < outer->end ? call.end : outer->end;
-		}
-		l->open[l->n++] = call;
-		e = place(context, order[i], parent, at);
+		place(context, order[i], parent, at);
 	}
-	for (size_t i = 0; i < n_lanes; i++)
-		free(lanes[i].open);
-	free(lanes);
-	return e;
+	pm_arena_done(c->scratch);
 }
 
 /* ---- begins and ends ---- */
@@ -302,12 +267,10 @@ struct pairing {
 	struct tev_calls *calls;
 };
 
-static int begin(struct pairing *p, uint32_t i)
+static void begin(struct pairing *p, uint32_t i)
 {
 	bool fresh;
 	uint32_t *top = pm_map_put(&p->innermost, p->marks[i].name, 0, &fresh);
-	if (!top)
-		return -ENOMEM;
 	p->same[i] = *top;
 	*top = i + 1;
 	p->outer[i] = p->open;
@@ -315,10 +278,9 @@ static int begin(struct pairing *p, uint32_t i)
 	if (p->open != PM_NONE)
 		p->inner[p->open] = i;
 	p->open = i;
-	return 0;
 }
 
-static int close_begin(struct pairing *p, uint32_t i, int64_t ts, uint32_t end_seq)
+static void close_begin(struct pairing *p, uint32_t i, int64_t ts, uint32_t end_seq)
 {
 	const struct tev_mark *m = &p->marks[i];
 	*pm_map_find(&p->innermost, m->name) = p->same[i];
@@ -328,14 +290,14 @@ static int close_begin(struct pairing *p, uint32_t i, int64_t ts, uint32_t end_s
 		p->open = p->outer[i];
 	if (p->outer[i] != PM_NONE)
 		p->inner[p->outer[i]] = p->inner[i];
-	return tev_calls_add(p->calls,
+	tev_calls_add(p->calls,
 		&(struct tev_call){
 			.ts = m->ts, .function = m->function, .thread = m->thread, .seq = m->seq},
 		ts > m->ts ? ts - m->ts : 0, end_seq);
 }
 
-/* 1 if the end found its begin, 0, or -ENOMEM. */
-static int end(struct pairing *p, uint32_t i)
+/* Whether the end found its begin. */
+static bool end(struct pairing *p, uint32_t i)
 {
 	const struct tev_mark *m = &p->marks[i];
 	uint32_t found = p->open;
@@ -343,58 +305,53 @@ static int end(struct pairing *p, uint32_t i)
 		const uint32_t *top = pm_map_find(&p->innermost, m->name);
 		found = top ? *top - 1 : PM_NONE;
 	}
-	if (found == PM_NONE)
-		return 0;
-	int e = close_begin(p, found, m->ts, m->seq);
-	return e < 0 ? e : 1;
+	if (found != PM_NONE)
+		close_begin(p, found, m->ts, m->seq);
+	return found != PM_NONE;
 }
 
 /* The marks of one time; ends that find no begin wait until all of them are read. */
-static int pair_moment(struct pairing *p, uint32_t first, uint32_t last, struct tev_paired *ret)
+static void pair_moment(struct pairing *p, uint32_t first, uint32_t last, struct tev_paired *ret)
 {
 	bool waits = false;
 	for (uint32_t i = first; i < last; i++) {
-		int e = p->marks[i].ends ? end(p, i) : begin(p, i);
-		if (e < 0)
-			return e;
-		/* What is done is told from what waits. */
-		bool waiting = p->marks[i].ends && e == 0;
-		p->same[i] = p->marks[i].ends ? waiting : p->same[i];
-		waits |= waiting;
-	}
-	for (uint32_t i = first; waits && i < last; i++) {
-		if (!p->marks[i].ends || !p->same[i])
+		if (!p->marks[i].ends) {
+			begin(p, i);
 			continue;
-		int e = end(p, i);
-		if (e < 0)
-			return e;
-		ret->n_unbegun += e == 0;
+		}
+		/* What is done is told from what waits. */
+		p->same[i] = !end(p, i);
+		waits |= p->same[i];
 	}
-	return 0;
+	for (uint32_t i = first; waits && i < last; i++)
+		if (p->marks[i].ends && p->same[i])
+			ret->n_unbegun += !end(p, i);
 }
 
-int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
+void tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
 	struct tev_paired *ret)
 {
-	struct pairing p = {.marks = marks, .open = PM_NONE, .calls = calls};
-	uint32_t *links = malloc((3 * n + 1) * sizeof(*links));
-	int e = links && n < PM_LIMIT_ITEMS ? pm_sort(marks, n, sizeof(*marks), mark_order)
-					    : -ENOMEM;
-	p.outer = links;
-	p.inner = links + n;
-	p.same = links + 2 * n;
-	for (uint32_t i = 0, to; e == 0 && i < n; i = to) {
+	struct pm_arena *scratch = calls->scratch;
+	pm_build_check(scratch, pm_sort(marks, n, sizeof(*marks), mark_order));
+	uint32_t *links = pm_arena_realloc(scratch, NULL, 3 * n * sizeof(*links));
+	struct pairing p = {.marks = marks,
+		.outer = links,
+		.inner = links + n,
+		.same = links + 2 * n,
+		.innermost = {.arena = scratch},
+		.open = PM_NONE,
+		.calls = calls};
+	for (uint32_t i = 0, to; i < n; i = to) {
 		for (to = i; to < n && marks[to].ts == marks[i].ts;)
 			to++;
-		e = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? PM_CANCELLED
-								      : pair_moment(&p, i, to, ret);
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(scratch);
+		pair_moment(&p, i, to, ret);
 	}
 	/* Ends that never came are behind all others of these marks. */
-	for (uint32_t end_seq = UINT32_MAX - (uint32_t)n; e == 0 && p.open != PM_NONE; end_seq++) {
-		e = close_begin(&p, p.open, last, end_seq);
+	for (uint32_t end_seq = UINT32_MAX - (uint32_t)n; p.open != PM_NONE; end_seq++) {
+		close_begin(&p, p.open, last, end_seq);
 		ret->n_unended++;
 	}
-	free(links);
-	pm_map_done(&p.innermost);
-	return e;
+	pm_arena_done(scratch);
 }

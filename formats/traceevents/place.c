@@ -4,7 +4,6 @@
  * all of a thread are known it is known what a call contains.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/common/sort.h"
 #include "formats/traceevents/traceevents.h"
@@ -20,6 +19,7 @@
  */
 struct numbering {
 	struct tev_reading *t;
+	struct pm_arena *scratch;
 	uint32_t *order; /* threads with calls, by first call */
 	size_t n;
 	int64_t *pid, *tid; /* by process and thread */
@@ -34,53 +34,55 @@ static int by_first_call(const void *a, const void *b, void *context)
 }
 
 /* The smallest positive number, from *at on, that is not among those taken in this process. */
-static bool next_free(const struct pm_map *taken, uint32_t process, uint32_t *at)
+static void next_free(
+	const struct numbering *n, const struct pm_map *taken, uint32_t process, uint32_t *at)
 {
 	do
-		++*at;
-	while (*at < PM_LIMIT_ITEMS && pm_map_find(taken, (uint64_t)process << 32 | *at));
-	return *at < PM_LIMIT_ITEMS;
+		pm_build_check(n->scratch, ++*at < PM_LIMIT_ITEMS ? 0 : PM_NO_MEMORY);
+	while (pm_map_find(taken, (uint64_t)process << 32 | *at));
 }
 
-static bool number_threads(struct numbering *n)
+static void number_threads(struct numbering *n)
 {
 	struct tev_reading *t = n->t;
-	struct pm_map taken = {.n = 0}, next = {.n = 0};
+	struct pm_map taken = {.arena = n->scratch}, next = {.arena = n->scratch};
 	const uint32_t all = PM_NONE; /* in place of a process: numbers of processes */
-	bool fresh, ok = true;
+	bool fresh;
 	for (size_t i = 0; i < t->n_processes; i++)
 		n->pid[i] = t->processes[i].is_text ? TEV_NO_NUMBER : t->processes[i].pid;
-	for (size_t i = 0; i < n->n && ok; i++) {
+	for (size_t i = 0; i < n->n; i++) {
 		const struct tev_thread *th = &t->threads[n->order[i]];
 		const struct tev_process *p = &t->processes[th->process];
 		n->tid[n->order[i]] = th->is_text ? TEV_NO_NUMBER : th->tid;
 		if (!p->is_text && p->pid > 0 && p->pid < PM_LIMIT_ITEMS)
-			ok = pm_map_put(&taken, (uint64_t)all << 32 | (uint32_t)p->pid, 1, &fresh);
-		if (ok && !th->is_text && th->tid > 0 && th->tid < PM_LIMIT_ITEMS)
-			ok = pm_map_put(
+			pm_map_put(&taken, (uint64_t)all << 32 | (uint32_t)p->pid, 1, &fresh);
+		if (!th->is_text && th->tid > 0 && th->tid < PM_LIMIT_ITEMS)
+			pm_map_put(
 				&taken, (uint64_t)th->process << 32 | (uint32_t)th->tid, 1, &fresh);
 	}
 	uint32_t process = 0;
-	for (size_t i = 0; i < n->n && ok; i++) {
+	for (size_t i = 0; i < n->n; i++) {
 		const struct tev_thread *th = &t->threads[n->order[i]];
 		if (n->pid[th->process] == TEV_NO_NUMBER) {
-			ok = next_free(&taken, all, &process);
+			next_free(n, &taken, all, &process);
 			n->pid[th->process] = process;
 		}
-		if (ok && th->is_text) {
+		if (th->is_text) {
 			uint32_t *at = pm_map_put(&next, th->process, 0, &fresh);
-			ok = at && next_free(&taken, th->process, at);
-			n->tid[n->order[i]] = at ? *at : 0;
+			next_free(n, &taken, th->process, at);
+			n->tid[n->order[i]] = *at;
 		}
 	}
-	for (size_t i = 0; i < t->n_processes && ok; i++)
+	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->processes[i].has_async && n->pid[i] == TEV_NO_NUMBER) {
-			ok = next_free(&taken, all, &process);
+			next_free(n, &taken, all, &process);
 			n->pid[i] = process;
 		}
-	pm_map_done(&taken);
-	pm_map_done(&next);
-	return ok;
+	for (size_t i = 0; i < n->n; i++) {
+		struct tev_thread *th = &t->threads[n->order[i]];
+		th->number = n->tid[n->order[i]];
+		t->processes[th->process].number = n->pid[th->process];
+	}
 }
 
 static struct pm_bytes process_name(const struct tev_process *p)
@@ -95,9 +97,7 @@ static struct pm_bytes lane_name(struct tev_reading *t, struct pm_bytes name, ui
 	pm_text_bytes(&t->scratch, name);
 	if (lane > 1 && name.len)
 		pm_text_printf(&t->scratch, " (%u)", lane);
-	if (t->scratch.failed)
-		tev_no_memory(t);
-	return t->scratch.failed ? (struct pm_bytes){0} : pm_text_view(&t->scratch);
+	return pm_text_view(&t->scratch);
 }
 
 /* Lane 1 is the thread itself. */
@@ -122,7 +122,6 @@ static uint32_t add_lane(struct numbering *n, uint32_t thread, uint32_t lane)
 
 struct placing {
 	struct numbering *numbers;
-	struct tev_calls *calls;
 	size_t position;
 	uint16_t *lanes; /* by position; NULL: all on the first one */
 	size_t n;
@@ -130,7 +129,7 @@ struct placing {
 };
 
 /* The context of a call, in place of its function. */
-static bool enter_call(
+static void enter_call(
 	struct tev_reading *t, struct tev_calls *calls, uint32_t call, uint32_t parent)
 {
 	struct tev_call *c = &calls->items[call];
@@ -145,34 +144,29 @@ static bool enter_call(
 	unsigned flags = f->is_annotation ? PM_REC_ANNOTATION : 0;
 	flags |= f->is_gpu ? PM_REC_ON_GPU : 0;
 	uint32_t context = pm_rec_call(t->r, above, f->recorded, flags);
-	if (context >= GPU || !pm_rec_goes_on(t->r)) {
-		tev_no_memory(t);
-		return false;
-	}
+	pm_rec_proceed(t->r, &t->arena);
+	pm_build_check(&t->arena, context < GPU ? 0 : PM_NO_MEMORY);
 	c->function = context | (f->is_gpu ? GPU : 0);
-	return parent == PM_NONE ||
-		tev_call_add_below(calls, parent, tev_call_dur(calls, call)) == 0;
+	if (parent != PM_NONE)
+		tev_call_add_below(calls, parent, tev_call_dur(calls, call));
 }
 
-static int place_call(void *context, uint32_t call, uint32_t parent, uint32_t lane)
+static void place_call(void *context, uint32_t call, uint32_t parent, uint32_t lane)
 {
 	struct placing *p = context;
 	struct tev_reading *t = p->numbers->t;
 	size_t i = p->position++;
 	if (lane == TEV_NO_LANE) {
 		tev_note(&t->crowded, PM_NO_OFFSET);
-		p->calls->items[call].function = PM_REC_NONE;
-		return 0;
+		t->calls.items[call].function = PM_REC_NONE;
+		return;
 	}
-	if (lane > 0 && !p->lanes) {
-		p->lanes = calloc(p->n, sizeof(*p->lanes));
-		if (!p->lanes)
-			return -ENOMEM;
-	}
+	if (lane > 0 && !p->lanes)
+		p->lanes = pm_arena_zeroed(&t->arena, p->n, sizeof(*p->lanes));
 	if (p->lanes)
 		p->lanes[i] = (uint16_t)lane;
 	p->n_lanes = lane + 1 > p->n_lanes ? lane + 1 : p->n_lanes;
-	return enter_call(t, p->calls, call, parent) ? 0 : -ENOMEM;
+	enter_call(t, &t->calls, call, parent);
 }
 
 /* Tells the recording of a call that was placed. */
@@ -201,36 +195,31 @@ static void add_call(struct tev_reading *t, const struct tev_calls *calls, uint3
 }
 
 /* The calls of one thread: order[n]. */
-static bool add_thread_calls(struct numbering *numbers, uint32_t thread, uint32_t *order, size_t n)
+static void add_thread_calls(struct numbering *numbers, uint32_t thread, uint32_t *order, size_t n)
 {
 	struct tev_reading *t = numbers->t;
-	struct placing p = {.numbers = numbers, .calls = &t->calls, .n = n};
-	int e = tev_sort(&t->calls, order, n);
+	struct placing p = {.numbers = numbers, .n = n};
+	tev_sort(&t->calls, order, n);
 	for (size_t i = 0; i < n; i++)
 		t->calls.items[order[i]].thread = 0; /* from now on: what its children take */
-	if (e == 0)
-		e = tev_nest(&t->calls, order, n, t->has_fractions ? 1 : 1000, place_call, &p);
-	uint32_t *lanes = malloc((p.n_lanes + 1) * sizeof(*lanes));
-	for (uint32_t i = 0; e == 0 && lanes && i < p.n_lanes; i++)
+	tev_nest(&t->calls, order, n, t->has_fractions ? 1 : 1000, place_call, &p);
+	uint32_t *lanes = pm_arena_zeroed(&t->arena, p.n_lanes, sizeof(*lanes));
+	for (uint32_t i = 0; i < p.n_lanes; i++)
 		lanes[i] = add_lane(numbers, thread, i + 1);
-	for (size_t i = 0; e == 0 && lanes && i < n && pm_rec_goes_on(t->r); i++)
+	for (size_t i = 0; i < n; i++) {
+		pm_rec_proceed(t->r, &t->arena);
 		add_call(t, &t->calls, order[i], lanes[p.lanes ? p.lanes[i] : 0], false);
-	if (e < 0 || !lanes)
-		tev_no_memory(t);
-	free(lanes);
-	free(p.lanes);
-	return e == 0 && lanes;
+	}
+	pm_arena_free(&t->arena, lanes);
+	pm_arena_free(&t->arena, p.lanes);
 }
 
-/* Thread by thread, in the order of their first calls. `order` has room for all calls. */
-static void add_calls(struct numbering *numbers, uint32_t *order)
+/* Thread by thread, in the order of their first calls. */
+static void add_calls(struct numbering *numbers)
 {
 	struct tev_reading *t = numbers->t;
-	size_t *first = calloc(t->n_threads + 1, sizeof(*first));
-	if (!first) {
-		tev_no_memory(t);
-		return;
-	}
+	uint32_t *order = pm_arena_array(numbers->scratch, t->calls.n, sizeof(*order));
+	size_t *first = pm_arena_array(numbers->scratch, t->n_threads + 1, sizeof(*first));
 	for (size_t i = 0; i < t->calls.n; i++)
 		t->threads[t->calls.items[i].thread].n_calls++;
 	for (size_t i = 0; i < t->n_threads; i++)
@@ -239,11 +228,12 @@ static void add_calls(struct numbering *numbers, uint32_t *order)
 		const struct tev_call *c = &t->calls.items[i];
 		order[first[c->thread]++] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < numbers->n && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < numbers->n; i++) {
 		uint32_t thread = numbers->order[i];
 		size_t n = t->threads[thread].n_calls;
 		uint32_t *mine = order + first[thread] - n;
 		size_t kept = 0;
+		pm_rec_proceed(t->r, &t->arena);
 		for (size_t k = 0; k < n; k++) {
 			const struct tev_function *f =
 				&t->functions[t->calls.items[mine[k]].function];
@@ -252,10 +242,9 @@ static void add_calls(struct numbering *numbers, uint32_t *order)
 			if (!comment)
 				mine[kept++] = mine[k];
 		}
-		if (kept > 0 && !add_thread_calls(numbers, thread, mine, kept))
-			break;
+		if (kept > 0)
+			add_thread_calls(numbers, thread, mine, kept);
 	}
-	free(first);
 }
 
 /* ---- begins and ends ---- */
@@ -268,18 +257,15 @@ static int by_thread(const void *a, const void *b)
 
 static void pair_marks(struct tev_reading *t)
 {
-	if (pm_sort(t->marks, t->n_marks, sizeof(*t->marks), by_thread) < 0)
-		tev_no_memory(t);
-	for (size_t i = 0, end; i < t->n_marks && pm_rec_goes_on(t->r); i = end) {
+	pm_build_check(&t->arena, pm_sort(t->marks, t->n_marks, sizeof(*t->marks), by_thread));
+	for (size_t i = 0, end; i < t->n_marks; i = end) {
 		uint32_t thread = t->marks[i].thread;
+		pm_rec_proceed(t->r, &t->arena);
 		for (end = i; end < t->n_marks && t->marks[end].thread == thread;)
 			end++;
-		if (tev_pair(&t->marks[i], end - i, t->threads[thread].last, &t->calls,
-			    &t->paired) < 0)
-			tev_no_memory(t);
+		tev_pair(&t->marks[i], end - i, t->threads[thread].last, &t->calls, &t->paired);
 	}
-	free(t->marks);
-	t->marks = NULL;
+	pm_arena_free(&t->arena, t->marks);
 }
 
 /* ---- async calls ---- */
@@ -294,6 +280,7 @@ struct tree {
 
 struct async {
 	struct tev_reading *t;
+	struct pm_arena *arena;
 	struct tev_calls calls;
 	uint32_t *order;
 	size_t order_room;
@@ -303,7 +290,7 @@ struct async {
 	size_t n_trees, trees_room;
 };
 
-static int place_async(void *context, uint32_t call, uint32_t parent, uint32_t lane)
+static void place_async(void *context, uint32_t call, uint32_t parent, uint32_t lane)
 {
 	struct async *a = context;
 	struct tev_reading *t = a->t;
@@ -313,13 +300,12 @@ static int place_async(void *context, uint32_t call, uint32_t parent, uint32_t l
 	if (lane == TEV_NO_LANE) {
 		tev_note(&t->crowded, PM_NO_OFFSET);
 		a->tree_of_call[call] = PM_NONE;
-		return 0;
+		return;
 	}
 	if (parent != PM_NONE) {
 		tree = a->tree_of_call[parent];
 	} else {
-		if (!tev_room(t, &a->trees, a->n_trees, &a->trees_room, sizeof(*a->trees)))
-			return -ENOMEM;
+		pm_items_grow(a->arena, &a->trees, a->n_trees, &a->trees_room, sizeof(*a->trees));
 		a->trees[a->n_trees++] = (struct tree){.process = t->threads[thread].process,
 			.seq = c->seq,
 			.cat = t->functions[c->function].cat,
@@ -328,7 +314,7 @@ static int place_async(void *context, uint32_t call, uint32_t parent, uint32_t l
 	}
 	a->tree_of_call[call] = tree;
 	a->trees[tree].n++;
-	return enter_call(t, &a->calls, call, parent) ? 0 : -ENOMEM;
+	enter_call(t, &a->calls, call, parent);
 }
 
 static int by_key(const void *a, const void *b)
@@ -347,20 +333,18 @@ static void add_async_key(struct async *a, struct tev_mark *marks, size_t n)
 		int64_t of = t->processes[t->threads[marks[i].thread].process].last;
 		last = of > last ? of : last;
 	}
-	if (tev_pair(marks, n, last, &a->calls, &t->paired) < 0)
-		tev_no_memory(t);
+	tev_pair(marks, n, last, &a->calls, &t->paired);
 	for (size_t i = from; i < a->calls.n; i++) {
-		if (!tev_room(t, &a->order, i, &a->order_room, sizeof(*a->order)) ||
-			!tev_room(t, &a->tree_of_call, i, &a->call_room, sizeof(*a->tree_of_call)))
-			return;
+		pm_items_grow(a->arena, &a->order, i, &a->order_room, sizeof(*a->order));
+		pm_items_grow(
+			a->arena, &a->tree_of_call, i, &a->call_room, sizeof(*a->tree_of_call));
 		a->order[i] = (uint32_t)i;
 	}
 	n = a->calls.n - from;
-	if (n == 0 || !pm_rec_goes_on(t->r))
+	if (n == 0)
 		return;
-	if (tev_sort(&a->calls, a->order + from, n) < 0 ||
-		tev_nest(&a->calls, a->order + from, n, 0, place_async, a) < 0)
-		tev_no_memory(t);
+	tev_sort(&a->calls, a->order + from, n);
+	tev_nest(&a->calls, a->order + from, n, 0, place_async, a);
 }
 
 static int tree_order(const void *a, const void *b)
@@ -385,7 +369,7 @@ static uint32_t add_async_lane(
 	struct tev_reading *t = numbers->t;
 	struct pm_rec_key keys[] = {
 		{"process", (uint64_t)numbers->pid[tree->process], {0}}, {"async", number, {0}}};
-	struct pm_text name = {NULL};
+	struct pm_text name = {.arena = numbers->scratch};
 	pm_text_str(&name, tree->cat.len ? "async " : "async");
 	pm_text_bytes(&name, tree->cat);
 	struct pm_bytes shown = lane_name(t, pm_text_view(&name), nth);
@@ -394,8 +378,6 @@ static uint32_t add_async_lane(
 	struct pm_bytes process = process_name(&t->processes[tree->process]);
 	if (process.len)
 		pm_rec_process_name(t->r, thread, process);
-	if (name.failed)
-		tev_no_memory(t);
 	pm_text_done(&name);
 	return thread;
 }
@@ -410,8 +392,9 @@ static uint32_t add_trees(struct numbering *numbers, struct async *a, const uint
 		uint32_t thread;
 	} *lanes = NULL;
 	size_t n_lanes = 0, lane_room = 0;
-	for (size_t i = 0; i < n && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < n; i++) {
 		size_t lane = 0;
+		pm_rec_proceed(t->r, &t->arena);
 		while (lane < n_lanes && lanes[lane].end > trees[i].start)
 			lane++;
 		if (lane >= PM_LIMIT_LANES) {
@@ -419,8 +402,7 @@ static uint32_t add_trees(struct numbering *numbers, struct async *a, const uint
 			continue;
 		}
 		if (lane == n_lanes) {
-			if (!tev_room(t, &lanes, n_lanes, &lane_room, sizeof(*lanes)))
-				break;
+			pm_list_grow(a->arena, &lanes, n_lanes, &lane_room, sizeof(*lanes));
 			lanes[n_lanes++].thread = add_async_lane(numbers, &trees[i],
 				n_before + (uint32_t)lane + 1, (uint32_t)lane + 1);
 		}
@@ -428,29 +410,27 @@ static uint32_t add_trees(struct numbering *numbers, struct async *a, const uint
 		for (size_t k = 0; k < trees[i].n; k++)
 			add_call(t, &a->calls, calls[trees[i].first + k], lanes[lane].thread, true);
 	}
-	free(lanes);
+	pm_arena_free(a->arena, lanes);
 	return n_before + (uint32_t)n_lanes;
 }
 
 static void add_async_lanes(struct numbering *numbers, struct async *a)
 {
-	struct tev_reading *t = numbers->t;
-	uint32_t *calls = malloc((a->calls.n + 1) * sizeof(*calls));
+	uint32_t *calls = pm_arena_array(a->arena, a->calls.n, sizeof(*calls));
 	size_t at = 0;
 	for (size_t i = 0; i < a->n_trees; i++) {
 		a->trees[i].first = at;
 		at += a->trees[i].n;
 		a->trees[i].n = 0;
 	}
-	for (size_t i = 0; calls && i < a->calls.n; i++) {
+	for (size_t i = 0; i < a->calls.n; i++) {
 		uint32_t tree = a->tree_of_call[a->order[i]];
 		if (tree != PM_NONE)
 			calls[a->trees[tree].first + a->trees[tree].n++] = a->order[i];
 	}
-	if (!calls || pm_sort(a->trees, a->n_trees, sizeof(*a->trees), tree_order) < 0)
-		tev_no_memory(t);
+	pm_build_check(a->arena, pm_sort(a->trees, a->n_trees, sizeof(*a->trees), tree_order));
 	uint32_t n_lanes = 0;
-	for (size_t i = 0, end; calls && i < a->n_trees && pm_rec_goes_on(t->r); i = end) {
+	for (size_t i = 0, end; i < a->n_trees; i = end) {
 		const struct tree *first = &a->trees[i];
 		if (i == 0 || first->process != a->trees[i - 1].process)
 			n_lanes = 0;
@@ -459,26 +439,22 @@ static void add_async_lanes(struct numbering *numbers, struct async *a)
 			end++;
 		n_lanes = add_trees(numbers, a, calls, first, end - i, n_lanes);
 	}
-	free(calls);
 }
 
 static void add_async(struct numbering *numbers)
 {
 	struct tev_reading *t = numbers->t;
-	struct async a = {.t = t};
-	if (pm_sort(t->async, t->n_async, sizeof(*t->async), by_key) < 0)
-		tev_no_memory(t);
-	for (size_t i = 0, end; i < t->n_async && pm_rec_goes_on(t->r); i = end) {
+	struct pm_arena *scratch = pm_arena_scratch(&t->arena);
+	struct async a = {.t = t, .arena = scratch, .calls = tev_calls_in(scratch)};
+	pm_build_check(scratch, pm_sort(t->async, t->n_async, sizeof(*t->async), by_key));
+	for (size_t i = 0, end; i < t->n_async; i = end) {
+		pm_rec_proceed(t->r, &t->arena);
 		for (end = i; end < t->n_async && t->async[end].key == t->async[i].key;)
 			end++;
 		add_async_key(&a, &t->async[i], end - i);
 	}
-	if (pm_rec_goes_on(t->r))
-		add_async_lanes(numbers, &a);
-	tev_calls_done(&a.calls);
-	free(a.order);
-	free(a.tree_of_call);
-	free(a.trees);
+	add_async_lanes(numbers, &a);
+	pm_arena_done(scratch);
 }
 
 /* ---- the whole ---- */
@@ -563,49 +539,36 @@ static void report_all(struct tev_reading *t)
 
 void tev_place(struct tev_reading *t)
 {
-	struct numbering n = {.t = t};
+	struct pm_arena *scratch = pm_arena_scratch(&t->arena);
+	struct numbering n = {.t = t, .scratch = scratch};
 	pair_marks(t);
 	bool only_sampled = t->calls.n == 0 && t->n_async == 0 && tev_sampled_has(t);
 	if (!only_sampled)
 		add_quantities(t);
-	uint32_t *order = malloc((t->calls.n + 1) * sizeof(*order));
-	n.order = malloc((t->n_threads + 1) * sizeof(*n.order));
-	n.pid = malloc((t->n_processes + 1) * sizeof(*n.pid));
-	n.tid = malloc((t->n_threads + 1) * sizeof(*n.tid));
+	n.order = pm_arena_array(scratch, t->n_threads, sizeof(*n.order));
+	n.pid = pm_arena_array(scratch, t->n_processes, sizeof(*n.pid));
+	n.tid = pm_arena_array(scratch, t->n_threads, sizeof(*n.tid));
 	if (t->is_clang && t->origin == TEV_NO_NUMBER)
 		t->origin = 0;
 	if (!t->is_clang && t->total_origin != TEV_NO_NUMBER &&
 		(t->origin == TEV_NO_NUMBER || t->total_origin < t->origin))
 		t->origin = t->total_origin;
-	for (uint32_t i = 0; n.order && i < t->n_threads; i++)
+	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (t->threads[i].first_call != PM_NONE)
 			n.order[n.n++] = i;
-	bool ok = order && n.order && n.pid && n.tid &&
-		pm_sort_with(n.order, n.n, sizeof(*n.order), by_first_call, t) == 0 &&
-		number_threads(&n);
-	for (size_t i = 0; ok && i < n.n; i++) {
-		struct tev_thread *th = &t->threads[n.order[i]];
-		th->number = n.tid[n.order[i]];
-		t->processes[th->process].number = n.pid[th->process];
-	}
-	if (!ok)
-		tev_no_memory(t);
-	if (ok && t->origin != TEV_NO_NUMBER)
+	pm_build_check(scratch, pm_sort_with(n.order, n.n, sizeof(*n.order), by_first_call, t));
+	number_threads(&n);
+	if (t->origin != TEV_NO_NUMBER)
 		pm_rec_origin(t->r,
 			(uint64_t)t->origin + (t->base == TEV_NO_NUMBER ? 0 : (uint64_t)t->base));
 	if (t->base > 0)
 		pm_rec_since_epoch(t->r);
-	if (ok && t->n_links > 0)
+	if (t->n_links > 0)
 		tev_launches(t);
-	if (ok)
-		add_calls(&n, order);
-	if (ok && t->n_async)
+	add_calls(&n);
+	if (t->n_async)
 		add_async(&n);
-	if (ok)
-		tev_sampled_place(t, only_sampled);
+	tev_sampled_place(t, only_sampled);
 	report_all(t);
-	free(order);
-	free(n.order);
-	free(n.pid);
-	free(n.tid);
+	pm_arena_done(scratch);
 }

@@ -2,18 +2,13 @@
  * All events are read in the order of the file: functions and threads are interned, and of each
  * call 24 bytes are kept. The rest is made of these when all are known (place.c).
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "formats/common/list.h"
-#include "formats/common/map.h"
-#include "formats/common/sort.h"
 #include "formats/traceevents/traceevents.h"
 #include "profmount/limits.h"
 
-enum { BETWEEN_SPOTS = 4096 }; /* events */
+enum { BETWEEN_SPOTS = 4096 /* events */, RECENT = 4096 /* functions */ };
 
 static bool is(struct pm_bytes text, const char *name)
 {
@@ -26,18 +21,10 @@ static bool begins(struct pm_bytes text, const char *with)
 	return text.len >= n && memcmp(text.p, with, n) == 0;
 }
 
-static uint32_t intern(struct tev_reading *t, struct pm_strtab *table, struct pm_bytes text)
-{
-	uint32_t i = pm_strtab_add(table, text);
-	if (i == PM_NONE)
-		tev_no_memory(t);
-	return i;
-}
-
 /* The text of a value that lasts; empty if it is none. */
 static struct pm_bytes text_of(struct tev_reading *t, const struct pm_scan_value *v)
 {
-	return pm_rec_copy(t->r, pm_rec_json_text(t->r, v, &t->scratch));
+	return pm_rec_copy(t->r, pm_rec_json_text(v, &t->scratch));
 }
 
 /* ---- functions ---- */
@@ -57,12 +44,6 @@ static bool is_gpu(struct pm_bytes cat)
 	return false;
 }
 
-/* Runtime and driver calls: cuda_runtime, cuda_driver, and as older writers call them. */
-static bool may_launch(struct pm_bytes cat)
-{
-	return memmem(cat.p, cat.len, "untime", 6) || memmem(cat.p, cat.len, "driver", 6);
-}
-
 /* clang's events of which the detail says what they are about. */
 static bool has_detail(struct pm_bytes name)
 {
@@ -70,11 +51,10 @@ static bool has_detail(struct pm_bytes name)
 		begins(name, "Instantiate");
 }
 
-static uint32_t add_function(struct tev_reading *t, uint32_t index, const struct tev_event *e,
+static void add_function(struct tev_reading *t, uint32_t index, const struct tev_event *e,
 	struct pm_bytes name, struct pm_bytes file)
 {
-	if (!tev_room(t, &t->functions, index, &t->function_room, sizeof(*t->functions)))
-		return PM_NONE;
+	pm_items_grow(&t->arena, &t->functions, index, &t->function_room, sizeof(*t->functions));
 	struct tev_function *f = &t->functions[index];
 	t->n_functions = index + 1u;
 	*f = (struct tev_function){.plain = index,
@@ -84,16 +64,15 @@ static uint32_t add_function(struct tev_reading *t, uint32_t index, const struct
 		.raw_name = pm_arena_copy(&t->arena, e->name.text),
 		.raw_cat = pm_arena_copy(&t->arena, e->cat.text)};
 	f->name = pm_rec_copy(t->r, name.len ? name : pm_bytes_of("(unknown)"));
-	f->name_id = intern(t, &t->names, f->name);
+	f->name_id = pm_strtab_add(&t->names, f->name);
 	f->is_annotation = is_category(f->cat, "gpu_user_annotation");
 	f->is_gpu = f->is_annotation || is_gpu(f->cat);
-	f->is_launch = may_launch(f->cat);
+	/* Runtime and driver calls: cuda_runtime, cuda_driver, and as older writers call them. */
+	f->is_launch = memmem(f->cat.p, f->cat.len, "untime", 6) ||
+		memmem(f->cat.p, f->cat.len, "driver", 6);
 	f->is_compiler = is(f->name, "ExecuteCompiler");
 	f->has_detail = has_detail(f->name);
 	f->is_total = begins(name, "Total ") && e->phase == 'X';
-	if (!f->raw_name.p || !f->raw_cat.p)
-		tev_no_memory(t);
-	return index;
 }
 
 /* The function with this key, which is composed of raw texts. */
@@ -109,58 +88,41 @@ static uint32_t function_of_key(struct tev_reading *t, const struct tev_event *e
 	pm_text_bytes(&t->key, detail);
 	pm_text_char(&t->key, '\0');
 	pm_text_bytes(&t->key, file);
-	if (t->key.failed) {
-		tev_no_memory(t);
-		return PM_NONE;
-	}
-	uint32_t known = t->function_keys.n;
-	uint32_t index = intern(t, &t->function_keys, pm_text_view(&t->key));
-	if (index == known && index != PM_NONE)
-		index = add_function(t, index, e, name, file);
-	return index < t->n_functions ? index : PM_NONE; /* none after a failure */
+	uint32_t index = pm_strtab_add(&t->function_keys, pm_text_view(&t->key));
+	if (index == t->n_functions)
+		add_function(t, index, e, name, file);
+	return index;
 }
 
 /* The function of an event with arguments that are a part of it. */
 static uint32_t particular_function(
 	struct tev_reading *t, const struct tev_event *e, uint32_t plain)
 {
-	struct pm_bytes none = {0};
-	if (t->functions[plain].has_detail) {
-		struct pm_scan_value detail = tev_member(&e->args, "detail");
-		if (detail.kind != PM_SCAN_TEXT)
-			return plain;
-		struct pm_text name = {NULL};
-		pm_text_bytes(&name, t->functions[plain].name);
-		pm_text_char(&name, ' ');
-		pm_text_bytes(&name, pm_rec_json_text(t->r, &detail, &t->scratch));
-		uint32_t f = name.failed
-			? PM_NONE
-			: function_of_key(t, e, detail.text, none, pm_text_view(&name));
-		if (name.failed)
-			tev_no_memory(t);
-		pm_text_done(&name);
-		if (f != PM_NONE)
-			t->functions[f].plain = plain;
-		return f;
-	}
-	struct pm_scan_value url = tev_member(&e->args, "url");
-	if (url.kind != PM_SCAN_TEXT || tev_member(&e->args, "line").kind == PM_SCAN_NOTHING ||
-		tev_member(&e->args, "column").kind == PM_SCAN_NOTHING)
+	struct pm_text text = {.arena = &t->arena};
+	bool detailed = t->functions[plain].has_detail;
+	struct pm_scan_value v = tev_member(&e->args, detailed ? "detail" : "url");
+	uint32_t f;
+	if (v.kind != PM_SCAN_TEXT ||
+		(!detailed &&
+			(tev_member(&e->args, "line").kind == PM_SCAN_NOTHING ||
+				tev_member(&e->args, "column").kind == PM_SCAN_NOTHING)))
 		return plain;
-	struct pm_text file = {NULL};
-	pm_text_bytes(&file, pm_rec_json_text(t->r, &url, &t->scratch));
-	uint32_t f = PM_NONE;
-	if (!file.failed)
-		f = function_of_key(t, e, url.text, pm_text_view(&file), t->functions[plain].name);
-	else
-		tev_no_memory(t);
-	pm_text_done(&file);
-	if (f != PM_NONE)
+	if (detailed) {
+		pm_text_bytes(&text, t->functions[plain].name);
+		pm_text_char(&text, ' ');
+	}
+	pm_text_bytes(&text, pm_rec_json_text(&v, &t->scratch));
+	if (detailed) {
+		f = function_of_key(t, e, v.text, (struct pm_bytes){0}, pm_text_view(&text));
+		t->functions[f].plain = plain;
+	} else {
+		f = function_of_key(t, e, v.text, pm_text_view(&text), t->functions[plain].name);
 		t->functions[f].plain = f;
+	}
+	pm_text_done(&text);
 	return f;
 }
 
-/* The function of an event; PM_NONE only after a failure. */
 static uint32_t function_of(struct tev_reading *t, const struct tev_event *e)
 {
 	struct pm_bytes name = e->name.text, cat = e->cat.text;
@@ -176,9 +138,9 @@ static uint32_t function_of(struct tev_reading *t, const struct tev_event *e)
 		pm_bytes_equal(recent->raw_cat, cat)) {
 		plain = *slot - 1;
 	} else {
-		struct pm_bytes none = {0}, text = pm_rec_json_text(t->r, &e->name, &t->scratch);
+		struct pm_bytes none = {0}, text = pm_rec_json_text(&e->name, &t->scratch);
 		plain = function_of_key(t, e, none, none, text);
-		if (plain == PM_NONE || t->functions[plain].plain != plain)
+		if (t->functions[plain].plain != plain)
 			return plain;
 		*slot = e->name.kind == PM_SCAN_TEXT ? plain + 1 : 0;
 	}
@@ -197,7 +159,7 @@ static void read_metadata(struct tev_reading *t, const struct tev_event *e)
 		return;
 	uint32_t thread = tev_thread_of(t, e);
 	struct pm_scan_value name = tev_member(&e->args, "name");
-	if (thread == PM_NONE || name.kind != PM_SCAN_TEXT)
+	if (name.kind != PM_SCAN_TEXT)
 		return;
 	if (process)
 		t->processes[t->threads[thread].process].name = text_of(t, &name);
@@ -221,9 +183,7 @@ static uint32_t async_key(struct tev_reading *t, const struct tev_event *e, uint
 	pm_text_char(&t->key, old ? 'o' : 'n');
 	if (old)
 		pm_text_bytes(&t->key, e->name.text);
-	if (t->key.failed)
-		tev_no_memory(t);
-	return intern(t, &t->async_keys, pm_text_view(&t->key));
+	return pm_strtab_add(&t->async_keys, pm_text_view(&t->key));
 }
 
 static void take_mark(struct tev_reading *t, const struct tev_event *e, uint32_t thread)
@@ -231,8 +191,6 @@ static void take_mark(struct tev_reading *t, const struct tev_event *e, uint32_t
 	bool async = e->phase != 'B' && e->phase != 'E';
 	bool ends = e->phase == 'E' || e->phase == 'e' || e->phase == 'F';
 	uint32_t function = function_of(t, e);
-	if (function == PM_NONE)
-		return;
 	struct tev_mark m = {.ts = e->ts,
 		.function = function,
 		.name = t->functions[t->functions[function].plain].name_id,
@@ -241,17 +199,16 @@ static void take_mark(struct tev_reading *t, const struct tev_event *e, uint32_t
 		.ends = ends};
 	if (ends && e->name.kind != PM_SCAN_TEXT && e->name.kind != PM_SCAN_NUMBER)
 		m.name = PM_NONE;
-	if (async)
+	if (async) {
 		m.key = async_key(t, e, thread);
-	if (async ? !tev_room(t, &t->async, t->n_async, &t->async_room, sizeof(m))
-		  : !tev_room(t, &t->marks, t->n_marks, &t->mark_room, sizeof(m)))
-		return;
-	t->processes[t->threads[thread].process].has_async |= async && !ends;
-	if (async)
+		pm_items_grow(&t->arena, &t->async, t->n_async, &t->async_room, sizeof(m));
 		t->async[t->n_async++] = m;
-	else
-		t->marks[t->n_marks++] = m;
-	if (!async && !ends && t->threads[thread].first_call == PM_NONE)
+		t->processes[t->threads[thread].process].has_async |= !ends;
+		return;
+	}
+	pm_items_grow(&t->arena, &t->marks, t->n_marks, &t->mark_room, sizeof(m));
+	t->marks[t->n_marks++] = m;
+	if (!ends && t->threads[thread].first_call == PM_NONE)
 		t->threads[thread].first_call = t->n_events;
 }
 
@@ -261,9 +218,9 @@ static void take_link(struct tev_reading *t, const struct tev_event *e, bool is_
 	struct pm_scan_value v = tev_member(&e->args, "correlation");
 	int64_t correlation;
 	if (v.kind != PM_SCAN_NUMBER ||
-		pm_scan_decimal(v.text, 0, &correlation) != PM_DECIMAL_EXACT || correlation <= 0 ||
-		!tev_room(t, &t->links, t->n_links, &t->link_room, sizeof(*t->links)))
+		pm_scan_decimal(v.text, 0, &correlation) != PM_DECIMAL_EXACT || correlation <= 0)
 		return;
+	pm_items_grow(&t->arena, &t->links, t->n_links, &t->link_room, sizeof(*t->links));
 	t->links[t->n_links++] = (struct tev_link){correlation, (uint32_t)(t->calls.n - 1), is_gpu};
 }
 
@@ -277,14 +234,11 @@ static int64_t take_complete(struct tev_reading *t, const struct tev_event *e, u
 		end = e->ts;
 	}
 	uint32_t function = function_of(t, e);
-	if (function == PM_NONE)
-		return end;
 	t->is_clang |= t->functions[function].is_compiler;
 	struct tev_call call = {
 		.ts = e->ts, .function = function, .thread = thread, .seq = t->n_events};
-	if (tev_calls_add(&t->calls, &call, dur, PM_NONE) < 0)
-		tev_no_memory(t);
-	else if (t->functions[function].is_gpu || t->functions[function].is_launch)
+	tev_calls_add(&t->calls, &call, dur, PM_NONE);
+	if (t->functions[function].is_gpu || t->functions[function].is_launch)
 		take_link(t, e, t->functions[function].is_gpu);
 	if (t->threads[thread].first_call == PM_NONE)
 		t->threads[thread].first_call = t->n_events;
@@ -303,8 +257,6 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 		return;
 	}
 	uint32_t thread = tev_thread_of(t, e);
-	if (thread == PM_NONE)
-		return;
 	if (t->processes[t->threads[thread].process].is_comment ||
 		is(e->cat.text, "critical path component")) {
 		t->n_comments++;
@@ -340,19 +292,10 @@ static void take_event(struct tev_reading *t, const struct tev_event *e)
 	in->last = end > in->last ? end : in->last;
 }
 
-/* Where raw/ may begin to read again. */
-static void note_spot(struct tev_reading *t)
-{
-	if (tev_room(t, &t->spots, t->n_spots, &t->spot_room, sizeof(*t->spots)))
-		t->spots[t->n_spots++] = (struct tev_spot){pm_scan_where(&t->s), t->n_events};
-}
-
 static void add_raw(struct tev_reading *t)
 {
-	struct tev_raw *raw = pm_rec_alloc(t->r, sizeof(*raw));
-	struct tev_spot *spots = pm_rec_alloc(t->r, t->n_spots * sizeof(*spots) + 1);
-	if (!raw || !spots)
-		return;
+	struct tev_raw *raw = pm_rec_keep(t->r, &t->arena, sizeof(*raw));
+	struct tev_spot *spots = pm_rec_keep(t->r, &t->arena, t->n_spots * sizeof(*spots));
 	if (t->n_spots > 0)
 		memcpy(spots, t->spots, t->n_spots * sizeof(*spots));
 	*raw = (struct tev_raw){.bytes = pm_rec_bytes(t->r),
@@ -368,7 +311,8 @@ static void add_raw(struct tev_reading *t)
 static bool read_events(struct tev_reading *t, bool lines)
 {
 	uint64_t n_elements = 0, n_found = 0;
-	for (struct tev_event e; pm_rec_goes_on(t->r);) {
+	for (struct tev_event e;;) {
+		pm_rec_proceed(t->r, &t->arena);
 		if (lines ? !pm_scan_top_item(&t->s) : !pm_scan_item(&t->s)) {
 			t->at_end = true;
 			break;
@@ -380,8 +324,13 @@ static bool read_events(struct tev_reading *t, bool lines)
 				PM_LIMIT_ITEMS);
 			break;
 		}
-		if (t->n_events % BETWEEN_SPOTS == 0 || n_elements == 0)
-			note_spot(t);
+		if (t->n_events % BETWEEN_SPOTS == 0 || n_elements == 0) {
+			/* Where raw/ may begin to read again. */
+			pm_items_grow(
+				&t->arena, &t->spots, t->n_spots, &t->spot_room, sizeof(*t->spots));
+			t->spots[t->n_spots++] =
+				(struct tev_spot){pm_scan_where(&t->s), t->n_events};
+		}
 		if (!tev_event_read(&t->s, &e))
 			break;
 		n_elements++;
@@ -433,7 +382,7 @@ static bool read_object(struct tev_reading *t)
 	struct pm_bytes key;
 	bool found = false;
 	pm_scan_enter(&t->s);
-	while (!t->is_full && pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (!t->is_full && pm_scan_key(&t->s, &key)) {
 		if (!is(key, "traceEvents") || pm_scan_peek(&t->s) != PM_SCAN_ARRAY) {
 			read_top_key(t, key);
 			continue;
@@ -461,8 +410,8 @@ static bool is_line(const struct tev_reading *t)
 	return false;
 }
 
-/* Reads all events; -EINVAL if these are none. */
-static int read_file(struct tev_reading *t, struct pm_error *err)
+/* Reads all events; fails if these are none. */
+static void read_file(struct tev_reading *t)
 {
 	t->s = pm_rec_json(t->r);
 	enum pm_scan_kind kind = pm_scan_peek(&t->s);
@@ -482,65 +431,46 @@ static int read_file(struct tev_reading *t, struct pm_error *err)
 		pm_rec_layout(t->r, "object with events");
 		good = read_object(t);
 	}
-	if (t->is_full || !pm_rec_json_ends(t->r, &t->s) || good)
-		return 0;
-	return pm_error_set(err, -EINVAL, pm_rec_file(t->r), PM_NO_OFFSET,
-		"has no trace events: neither `traceEvents` nor a list of objects with `ph`");
+	if (t->is_full)
+		return;
+	if (!pm_rec_json_ends(t->r, &t->s))
+		pm_build_fail(&t->arena, PM_NO_MEMORY);
+	if (!good)
+		pm_build_check(&t->arena,
+			pm_error_set(t->err, -EINVAL, pm_rec_file(t->r), PM_NO_OFFSET,
+				"has no trace events: neither `traceEvents` nor a list of objects "
+				"with `ph`"));
 }
 
 /* ---- the whole ---- */
 
-static void reading_done(struct tev_reading *t)
+static void read_all(void *reading)
 {
-	tev_calls_done(&t->calls);
-	pm_text_done(&t->scratch);
-	pm_text_done(&t->key);
-	pm_strtab_done(&t->function_keys);
-	pm_strtab_done(&t->names);
-	pm_strtab_done(&t->thread_keys);
-	pm_strtab_done(&t->process_keys);
-	pm_strtab_done(&t->async_keys);
-	pm_strtab_done(&t->counter_keys);
-	pm_map_done(&t->numbered);
-	pm_arena_done(&t->arena);
-	tev_values_free(t->values);
-	tev_sampled_done(t);
-	tev_stacks_done(t);
-	free(t->counters);
-	free(t->numbers);
-	free(t->links);
-	free(t->spots);
-	free(t->functions);
-	free(t->processes);
-	free(t->threads);
-	free(t->key_threads);
-	free(t->marks);
-	free(t->async);
-	free(t);
+	struct tev_reading *t = reading;
+	struct pm_strtab *const tables[] = {&t->function_keys, &t->thread_keys, &t->process_keys,
+		&t->async_keys, &t->counter_keys, &t->sampled_keys, &t->frame_keys};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		*tables[i] = pm_strtab_in(&t->arena);
+	t->names.home = t->numbered.arena = t->scratch.arena = t->key.arena = &t->arena;
+	t->recent = pm_arena_array(&t->arena, RECENT, sizeof(*t->recent));
+	t->calls = tev_calls_in(&t->arena);
+	t->values = tev_values_new(t);
+	read_file(t);
+	tev_values_check(t);
+	tev_stacks_end(t);
+	tev_place(t);
+	tev_counter_series(t);
+	add_raw(t);
 }
 
 int tev_read(struct pm_recording *r, struct pm_error *err)
 {
-	struct tev_reading *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pm_error_plain(err, -ENOMEM);
-	t->r = r;
-	t->base = t->origin = t->total_origin = TEV_NO_NUMBER;
-	t->function_keys.arena = t->thread_keys.arena = &t->arena;
-	t->process_keys.arena = t->async_keys.arena = &t->arena;
-	t->counter_keys.arena = t->sampled_keys.arena = &t->arena;
-	t->frame_keys.arena = &t->arena;
-	t->values = tev_values_new(t);
-	int e = read_file(t, err);
-	if (e == 0 && pm_rec_goes_on(r))
-		e = tev_values_check(t, err);
-	tev_stacks_end(t);
-	if (e == 0 && pm_rec_goes_on(r))
-		tev_place(t);
-	if (e == 0 && pm_rec_goes_on(r))
-		tev_counter_series(t);
-	if (e == 0 && pm_rec_goes_on(r))
-		add_raw(t);
-	reading_done(t);
+	struct tev_reading t = {.r = r,
+		.err = err,
+		.base = TEV_NO_NUMBER,
+		.origin = TEV_NO_NUMBER,
+		.total_origin = TEV_NO_NUMBER};
+	int e = pm_build(&t.arena, read_all, &t);
+	pm_arena_done(&t.arena);
 	return e;
 }

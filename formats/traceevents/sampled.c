@@ -3,8 +3,6 @@
  * thread; `CpuProfile` is a whole one. They sample what ran on a thread, which has calls as well:
  * so their samples are on a lane of it, and their time is a quantity of its own.
  */
-#include <stdlib.h>
-
 #include "formats/builder/v8.h"
 #include "formats/traceevents/traceevents.h"
 
@@ -31,13 +29,11 @@ bool tev_is_sampled(const struct tev_event *e)
 
 struct pm_v8 *tev_sampled_new(struct tev_reading *t, uint32_t thread)
 {
-	if (!tev_room(t, &t->sampled, t->n_sampled, &t->sampled_room, sizeof(*t->sampled)))
-		return NULL;
-	struct pm_v8 *v8 = pm_v8_new(t->r);
-	if (v8)
-		t->sampled[t->n_sampled++] =
-			(struct tev_sampled){.v8 = v8, .thread = thread, .seq = t->n_events};
-	return v8;
+	pm_items_grow(&t->arena, &t->sampled, t->n_sampled, &t->sampled_room, sizeof(*t->sampled));
+	struct tev_sampled *p = &t->sampled[t->n_sampled++];
+	*p = (struct tev_sampled){
+		.v8 = pm_v8_new(&t->arena, t->r), .thread = thread, .seq = t->n_events};
+	return p->v8;
 }
 
 /* The profile that an event is of: by process and id, but a whole one is its own. */
@@ -52,15 +48,10 @@ static struct tev_sampled *profile_of(
 		pm_text_u64(&t->key, t->n_events);
 	else
 		pm_text_bytes(&t->key, local ? e->local_id.text : e->id.text);
-	uint32_t i =
-		t->key.failed ? PM_NONE : pm_strtab_add(&t->sampled_keys, pm_text_view(&t->key));
-	if (i == PM_NONE) {
-		tev_no_memory(t);
-		return NULL;
-	}
-	if (i == t->n_sampled && !tev_sampled_new(t, thread))
-		return NULL;
-	return i < t->n_sampled ? &t->sampled[i] : NULL;
+	uint32_t i = pm_strtab_add(&t->sampled_keys, pm_text_view(&t->key));
+	if (i == t->n_sampled)
+		tev_sampled_new(t, thread);
+	return &t->sampled[i];
 }
 
 /* The members of an object that are parts of a profile, but those to skip; gives what it had. */
@@ -85,13 +76,11 @@ static unsigned read_members(struct pm_v8 *v8, const struct pm_scan_value *objec
 void tev_sampled_take(struct tev_reading *t, const struct tev_event *e, uint32_t thread)
 {
 	struct pm_scan_value data = tev_member(&e->args, "data");
-	struct tev_sampled *p = NULL;
 	if (e->args.too_long)
 		tev_note(&t->too_long, e->at);
-	if (data.kind == PM_SCAN_OBJECT)
-		p = profile_of(t, e, thread);
-	if (!p)
+	if (data.kind != PM_SCAN_OBJECT)
 		return;
+	struct tev_sampled *p = profile_of(t, e, thread);
 	/* Chunks come from the thread that samples. */
 	if (!is(e->name.text, "ProfileChunk")) {
 		p->thread = thread;
@@ -126,8 +115,6 @@ static uint32_t add_thread(struct tev_reading *t, uint32_t thread, bool is_lane)
 	pm_text_bytes(&t->scratch, th->name.len ? th->name : th->text);
 	if (is_lane)
 		pm_text_str(&t->scratch, t->scratch.len ? " (samples)" : "samples");
-	if (t->scratch.failed)
-		tev_no_memory(t);
 	uint32_t added = pm_rec_thread(t->r, keys, is_lane ? 3 : 2, pm_text_view(&t->scratch));
 	if (process.len)
 		pm_rec_process_name(t->r, added, process);
@@ -138,7 +125,7 @@ static uint32_t add_thread(struct tev_reading *t, uint32_t thread, bool is_lane)
 
 void tev_sampled_place(struct tev_reading *t, bool only)
 {
-	for (size_t i = 0; i < t->n_sampled && pm_rec_goes_on(t->r); i++) {
+	for (size_t i = 0; i < t->n_sampled; i++) {
 		struct tev_sampled *p = &t->sampled[i];
 		if (!pm_v8_has_samples(p->v8) || !pm_v8_has_functions(p->v8))
 			continue;
@@ -160,12 +147,4 @@ void tev_sampled_place(struct tev_reading *t, bool only)
 			"sampled_ns is from samples of V8, on lanes of the threads that they are "
 			"of (threads/process=P/thread=T/sampled=N): neighbouring ones in a "
 			"function are shown as one call of it.");
-}
-
-void tev_sampled_done(struct tev_reading *t)
-{
-	for (size_t i = 0; i < t->n_sampled; i++)
-		pm_v8_free(t->sampled[i].v8);
-	pm_strtab_done(&t->sampled_keys);
-	free(t->sampled);
 }

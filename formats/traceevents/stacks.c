@@ -3,8 +3,6 @@
  * with a stack each, which is a frame of `stackFrames`, and that one's parents. They may stand
  * before or behind the frames and the events.
  */
-#include <stdlib.h>
-
 #include "formats/builder/v8.h"
 #include "formats/common/sort.h"
 #include "formats/traceevents/traceevents.h"
@@ -25,15 +23,14 @@ struct tev_stack {
 /* The frame with this id: a key, or a number or text that refers to one. PM_NONE: none. */
 static uint32_t frame_of(struct tev_reading *t, struct pm_bytes id)
 {
-	uint32_t i = id.len ? pm_strtab_add(&t->frame_keys, id) : PM_NONE;
-	if (i == PM_NONE && id.len)
-		tev_no_memory(t);
+	if (id.len == 0)
+		return PM_NONE;
+	uint32_t i = pm_strtab_add(&t->frame_keys, id);
 	if (i == t->n_frames) {
-		if (!tev_room(t, &t->frames, i, &t->frame_room, sizeof(*t->frames)))
-			return PM_NONE;
+		pm_items_grow(&t->arena, &t->frames, i, &t->frame_room, sizeof(*t->frames));
 		t->frames[t->n_frames++] = (struct tev_frame){.parent = PM_NONE};
 	}
-	return i < t->n_frames ? i : PM_NONE;
+	return i;
 }
 
 static struct pm_bytes id_text(const struct pm_scan_value *v)
@@ -57,7 +54,8 @@ void tev_stack_frames(struct tev_reading *t)
 		return;
 	}
 	pm_scan_enter(&t->s);
-	while (pm_scan_key(&t->s, &key) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_key(&t->s, &key)) {
+		pm_rec_proceed(t->r, &t->arena);
 		uint32_t frame = frame_of(t, key), parent = PM_NONE;
 		struct pm_scan_value v, member;
 		if (pm_scan_value(&t->s, &v) != PM_SCAN_OBJECT || v.too_long || frame == PM_NONE)
@@ -66,7 +64,7 @@ void tev_stack_frames(struct tev_reading *t)
 		parent = frame_of(t, id_text(&member));
 		struct tev_frame *f = &t->frames[frame];
 		member = tev_member(&v, "name");
-		f->name = pm_rec_copy(t->r, pm_rec_json_text(t->r, &member, &t->scratch));
+		f->name = pm_rec_copy(t->r, pm_rec_json_text(&member, &t->scratch));
 		member = tev_member(&v, "funcLine");
 		f->line = number_of(&member);
 		member = tev_member(&v, "funcColumn");
@@ -83,7 +81,8 @@ void tev_stack_samples(struct tev_reading *t)
 		return;
 	}
 	pm_scan_enter(&t->s);
-	while (pm_scan_item(&t->s) && pm_rec_goes_on(t->r)) {
+	while (pm_scan_item(&t->s)) {
+		pm_rec_proceed(t->r, &t->arena);
 		struct pm_scan_value v;
 		struct tev_event e;
 		if (pm_scan_value(&t->s, &v) != PM_SCAN_OBJECT || v.too_long)
@@ -96,9 +95,8 @@ void tev_stack_samples(struct tev_reading *t)
 			continue;
 		}
 		uint32_t thread = tev_thread_of(t, &e);
-		if (thread == PM_NONE ||
-			!tev_room(t, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks)))
-			return;
+		pm_items_grow(
+			&t->arena, &t->stacks, t->n_stacks, &t->stack_room, sizeof(*t->stacks));
 		t->stacks[t->n_stacks++] =
 			(struct tev_stack){.ts = e.ts, .thread = thread, .frame = frame};
 		t->origin = t->origin == TEV_NO_NUMBER || e.ts < t->origin ? e.ts : t->origin;
@@ -129,23 +127,14 @@ static int by_thread(const void *a, const void *b)
 void tev_stacks_end(struct tev_reading *t)
 {
 	struct pm_v8 *v8 = NULL;
-	if (pm_sort(t->stacks, t->n_stacks, sizeof(*t->stacks), by_thread) < 0)
-		tev_no_memory(t);
-	for (size_t i = 0; i < t->n_stacks && pm_rec_goes_on(t->r); i++) {
+	pm_build_check(&t->arena, pm_sort(t->stacks, t->n_stacks, sizeof(*t->stacks), by_thread));
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		pm_rec_proceed(t->r, &t->arena);
 		const struct tev_stack *s = &t->stacks[i];
 		if (i == 0 || s->thread != s[-1].thread)
 			v8 = tev_sampled_new(t, s->thread);
-		if (!v8)
-			return;
 		if (s->frame != PM_NONE)
 			add_frames(t, v8, s->frame, (uint32_t)t->n_sampled);
 		pm_v8_add_sample(v8, s->frame == PM_NONE ? -1 : (int64_t)s->frame, s->ts);
 	}
-}
-
-void tev_stacks_done(struct tev_reading *t)
-{
-	pm_strtab_done(&t->frame_keys);
-	free(t->frames);
-	free(t->stacks);
 }

@@ -81,6 +81,7 @@ struct tev_wide {
 };
 
 struct tev_calls {
+	struct pm_arena *arena, *scratch; /* of calls; of what a function below needs meanwhile */
 	struct tev_call *items;
 	size_t n, room;
 	struct tev_wide *wide;
@@ -88,34 +89,35 @@ struct tev_calls {
 	struct pm_map wide_of; /* index in `wide` by call */
 };
 
-/* 0 or -ENOMEM. end_seq: PM_NONE of calls of one event. */
-int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq);
-void tev_calls_done(struct tev_calls *c);
+/* What follows fails the build of that arena (formats/common/arena.h). */
+struct tev_calls tev_calls_in(struct pm_arena *a);
+
+/* end_seq: PM_NONE of calls of one event. */
+void tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq);
 
 int64_t tev_call_dur(const struct tev_calls *c, uint32_t i);
 
 /* The event that ended it, PM_NONE if it is of one event. */
 uint32_t tev_call_end_seq(const struct tev_calls *c, uint32_t i);
 
-/* What the children of a call take; adding to it. The latter is 0 or -ENOMEM. */
+/* What the children of a call take; adding to it. */
 int64_t tev_call_below(const struct tev_calls *c, uint32_t i);
-int tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns);
+void tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns);
 
 /*
  * Sorts calls, by their indexes, so that a call is behind those that it can nest in: by start,
- * longer ones first, then in file order; calls of two events keep their order among themselves. 0
- * or -ENOMEM.
+ * longer ones first, then in file order; calls of two events keep their order among themselves.
  */
-int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n);
+void tev_sort(const struct tev_calls *c, uint32_t *order, size_t n);
 
 /*
  * Gives each call, in that order, a lane from 0 and the call that it nests in, or PM_NONE. A call
  * of one event may end up to `tolerance` after its parent. TEV_NO_LANE: more calls overlap than
- * there may be lanes. `place` returns 0 or a negative errno, which ends it.
+ * there may be lanes.
  */
 #define TEV_NO_LANE UINT32_MAX
-int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
-	int (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context);
+void tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
+	void (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context);
 
 /* A begin or an end. */
 struct tev_mark {
@@ -134,9 +136,9 @@ struct tev_paired {
 
 /*
  * Makes calls of the marks of one thread or async key, which it sorts by time. Those that never end
- * last until `last`. Calls get the thread of their begin. 0 or -ENOMEM.
+ * last until `last`. Calls get the thread of their begin.
  */
-int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
+void tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
 	struct tev_paired *ret);
 
 /* ---- raw.c ---- */
@@ -158,10 +160,6 @@ struct tev_raw {
 void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const uint32_t ends[128]);
 
 /* ---- read.c ---- */
-
-enum {
-	RECENT = 4096, /* functions that are found without composing their key */
-};
 
 /* A function of some events: equal texts may be written in several ways. */
 struct tev_function {
@@ -204,8 +202,11 @@ struct tev_problem {
 	uint64_t n, at; /* how many, and where the first one is */
 };
 
+/* While it is read: a build in its arena, which has all that is not the recording's. */
 struct tev_reading {
+	struct pm_arena arena;
 	struct pm_recording *r;
+	struct pm_error *err;
 	struct pm_scan s;
 	struct pm_text scratch, key;
 	uint32_t n_events;
@@ -217,8 +218,7 @@ struct tev_reading {
 	struct tev_function *functions;
 	size_t n_functions, function_room;
 	struct pm_strtab function_keys, names;
-	struct pm_arena arena;
-	uint32_t recent[RECENT]; /* + 1 */
+	uint32_t *recent; /* functions that are found without composing their key, + 1 */
 
 	struct tev_process *processes;
 	size_t n_processes, process_room;
@@ -265,20 +265,6 @@ struct tev_reading {
 	bool has_lanes, has_gpu;
 };
 
-static inline void tev_no_memory(struct tev_reading *t)
-{
-	pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the events");
-}
-
-/* Room for item n of a list; false, and a failed recording, without memory. */
-static inline bool tev_room(struct tev_reading *t, void *items, size_t n, size_t *have, size_t size)
-{
-	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, have, size) == 0)
-		return true;
-	tev_no_memory(t);
-	return false;
-}
-
 static inline void tev_note(struct tev_problem *p, uint64_t at)
 {
 	if (p->n++ == 0)
@@ -289,7 +275,7 @@ int tev_read(struct pm_recording *r, struct pm_error *err);
 
 /* ---- threads.c ---- */
 
-/* The thread of an event: no pid is 0, no tid is the pid. PM_NONE after a failure. */
+/* The thread of an event: no pid is 0, no tid is the pid. */
 uint32_t tev_thread_of(struct tev_reading *t, const struct tev_event *e);
 
 /* ---- counters.c ---- */
@@ -301,18 +287,17 @@ void tev_counter_series(struct tev_reading *t);
 /* ---- values.c ---- */
 
 /*
- * What -o values asks for, before anything is read; NULL: nothing, or a failed recording. Then the
- * numbers of each event; their quantities; and what a call costs in them.
+ * What -o values asks for, before anything is read; NULL: nothing. Then the numbers of each event;
+ * their quantities; and what a call costs in them.
  */
 struct tev_values *tev_values_new(struct tev_reading *t);
-void tev_values_free(struct tev_values *v);
 void tev_values_take(struct tev_reading *t, const struct tev_event *e);
 void tev_values_quantities(struct tev_reading *t);
 void tev_values_add(struct tev_reading *t, const struct tev_calls *calls, uint32_t call,
 	uint32_t thread, uint32_t context);
 
-/* 0, or -EINVAL if no event has one of the fields: says which there are. */
-int tev_values_check(const struct tev_reading *t, struct pm_error *err);
+/* Fails if no event has one of the fields: says which there are. */
+void tev_values_check(struct tev_reading *t);
 
 /* ---- sampled.c ---- */
 
@@ -323,9 +308,8 @@ bool tev_sampled_has(const struct tev_reading *t);
 
 /* Tells the recording of them, after all calls; `only`: there are none. */
 void tev_sampled_place(struct tev_reading *t, bool only);
-void tev_sampled_done(struct tev_reading *t);
 
-/* A profile of a thread, to be filled; NULL after a failure. */
+/* A profile of a thread, to be filled. */
 struct pm_v8 *tev_sampled_new(struct tev_reading *t, uint32_t thread);
 
 /* ---- stacks.c ---- */
@@ -334,7 +318,6 @@ struct pm_v8 *tev_sampled_new(struct tev_reading *t, uint32_t thread);
 void tev_stack_frames(struct tev_reading *t);
 void tev_stack_samples(struct tev_reading *t);
 void tev_stacks_end(struct tev_reading *t);
-void tev_stacks_done(struct tev_reading *t);
 
 /* ---- gpu.c ---- */
 

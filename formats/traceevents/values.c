@@ -2,9 +2,6 @@
  * Numbers in `args` of calls that are quantities of their own (-o values): 16 bytes each, by the
  * number of their event, until it is known where its call lies.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/quantity.h"
 #include "formats/common/search.h"
 #include "formats/traceevents/traceevents.h"
@@ -23,7 +20,6 @@ struct value {
 
 struct tev_values {
 	struct pm_strtab fields; /* those that are asked for, then others that there are */
-	struct pm_arena arena;
 	uint32_t n;
 	uint32_t event[PM_LIMIT_COUNTER_FIELDS];
 	bool found[PM_LIMIT_COUNTER_FIELDS];
@@ -34,31 +30,17 @@ struct tev_values {
 struct tev_values *tev_values_new(struct tev_reading *t)
 {
 	const char *at = pm_rec_options(t->r)->values;
-	struct tev_values *v = at ? calloc(1, sizeof(*v)) : NULL;
-	if (!v) {
-		if (at)
-			tev_no_memory(t);
+	if (!at)
 		return NULL;
-	}
-	v->fields.arena = &v->arena;
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int r = pm_quantity_fields(at, &v->fields, &err);
-	if (pm_is_passing(r))
-		tev_no_memory(t);
-	else if (r < 0)
-		pm_rec_fail(t->r, r, PM_NO_OFFSET, "%s", err.text);
+	struct tev_values *v = pm_arena_alloc(&t->arena, sizeof(*v));
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	v->fields = pm_strtab_in(&t->arena);
+	int r = pm_quantity_fields(at, &v->fields, &why);
+	if (r < 0)
+		pm_build_check(&t->arena,
+			pm_error_set(t->err, r, pm_rec_file(t->r), PM_NO_OFFSET, "%s", why.text));
 	v->n = v->fields.n;
 	return v;
-}
-
-void tev_values_free(struct tev_values *v)
-{
-	if (!v)
-		return;
-	pm_strtab_done(&v->fields);
-	pm_arena_done(&v->arena);
-	free(v->items);
-	free(v);
 }
 
 /* Integers and decimals are exact, other numbers doubles. */
@@ -89,11 +71,10 @@ void tev_values_take(struct tev_reading *t, const struct tev_event *e)
 			continue;
 		struct pm_scan_value name = {.kind = PM_SCAN_TEXT, .text = key};
 		name.escaped = key.len && memchr(key.p, '\\', key.len);
-		key = pm_rec_json_text(t->r, &name, &t->scratch);
+		key = pm_rec_json_text(&name, &t->scratch);
 		uint32_t field = pm_strtab_find(&v->fields, key);
-		if (field == PM_NONE && v->fields.n < v->n + MOST_SHOWN &&
-			pm_strtab_add(&v->fields, key) == PM_NONE)
-			tev_no_memory(t);
+		if (field == PM_NONE && v->fields.n < v->n + MOST_SHOWN)
+			pm_strtab_add(&v->fields, key);
 		if (field >= v->n)
 			continue;
 		/* Of equal keys the last one holds. */
@@ -102,8 +83,9 @@ void tev_values_take(struct tev_reading *t, const struct tev_event *e)
 			v->items[at - 1].field != field)
 			at--;
 		bool again = at > 0 && v->items[at - 1].seq == t->n_events;
-		if (!again && !tev_room(t, &v->items, v->n_items, &v->room, sizeof(*v->items)))
-			return;
+		if (!again)
+			pm_items_grow(
+				&t->arena, &v->items, v->n_items, &v->room, sizeof(*v->items));
 		struct value *to = &v->items[again ? at - 1 : v->n_items++];
 		*to = value_of(number.text);
 		to->seq = t->n_events;
@@ -112,30 +94,26 @@ void tev_values_take(struct tev_reading *t, const struct tev_event *e)
 	}
 }
 
-int tev_values_check(const struct tev_reading *t, struct pm_error *err)
+void tev_values_check(struct tev_reading *t)
 {
 	const struct tev_values *v = t->values;
-	struct pm_text known = {NULL};
+	struct pm_text known = {.arena = &t->arena};
 	uint32_t lacks = 0;
 	while (v && lacks < v->n && v->found[lacks])
 		lacks++;
 	if (!v || lacks == v->n)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < v->fields.n; i++) {
 		if (i < v->n && !v->found[i])
 			continue;
 		pm_text_str(&known, known.len ? ", " : "");
 		pm_text_bytes(&known, v->fields.items[i]);
 	}
-	int r = known.failed
-		? pm_error_plain(err, -ENOMEM)
-		: pm_error_set(err, -EINVAL, pm_rec_file(t->r), PM_NO_OFFSET,
-			  "no call has a number `%.*s` in its args, for -o values; "
-			  "there are: %.*s",
-			  (int)v->fields.items[lacks].len, (const char *)v->fields.items[lacks].p,
-			  known.len ? (int)known.len : 4, known.len ? known.p : "none");
-	pm_text_done(&known);
-	return r;
+	pm_build_check(&t->arena,
+		pm_error_set(t->err, -EINVAL, pm_rec_file(t->r), PM_NO_OFFSET,
+			"no call has a number `%.*s` in its args, for -o values; there are: %.*s",
+			(int)v->fields.items[lacks].len, (const char *)v->fields.items[lacks].p,
+			known.len ? (int)known.len : 4, known.len ? known.p : "none"));
 }
 
 void tev_values_quantities(struct tev_reading *t)
