@@ -56,91 +56,89 @@ static int run_file(int folder, const char *name, struct pm_run_file *ret)
 
 /* ---- opening ---- */
 
-/* Some file of the source begins correctly. */
-static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head *ret_head,
-	struct pm_error *err)
+/* A build in the arena of what is opened. */
+struct opening {
+	struct nytp_opened *o;
+	const struct pm_candidate *c;
+	struct nytp_head head; /* of the first file */
+	struct pm_error *err;
+};
+
+/* Looks at the beginning of what may be the next file. Allocates nothing: `in` is open. */
+static int look_at_part(struct nytp_opened *o, const struct pm_input *in,
+	struct nytp_head *ret_head, struct pm_error *err)
 {
-	struct nytp *n = &o->native;
-	struct nytp_input *part = &o->inputs[n->n_files];
-	struct nytp_file *f = &n->files[n->n_files];
+	struct pm_watch *watch = &o->inputs[o->native.n_files].watch;
 	int r = nytp_head_read(in->bytes, in->name, ret_head, err);
 	if (r < 0)
 		return r;
-	part->name = pm_arena_printf(&o->arena, "%s", in->name);
-	if (!part->name)
-		return pm_error_plain(err, -ENOMEM);
-	pm_watch_init(&part->watch, &in->stamp, false);
-	pm_watch_ends(&part->watch, in->bytes);
-	*f = (struct nytp_file){.name = part->name, .layout = ret_head->layout};
-	r = nytp_tables_make(&o->arena, n, f, ret_head->blocks, &o->docs[n->n_files]);
-	n->n_files++;
-	o->may_have_text |= ret_head->layout != NYTP_LAYOUT_CHUNKS;
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	pm_watch_init(watch, &in->stamp, false);
+	pm_watch_ends(watch, in->bytes);
+	return 0;
 }
 
-static int make_room(struct nytp_opened *o, size_t n)
+static void add_part(struct nytp_opened *o, const char *name, const struct nytp_head *head)
 {
-	o->native.files = pm_arena_array(&o->arena, n, sizeof(*o->native.files));
-	o->inputs = pm_arena_array(&o->arena, n, sizeof(*o->inputs));
-	o->docs = pm_arena_array(&o->arena, n, sizeof(*o->docs));
-	return o->native.files && o->inputs && o->docs ? 0 : -ENOMEM;
-}
-
-static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
-	struct nytp_head *ret_head, struct pm_error *err)
-{
-	int r = make_room(o, 1);
-	if (r == 0)
-		r = pm_input_take(
-			&o->input, fcntl(c->fd, F_DUPFD_CLOEXEC, 0), pm_path_name(c->path), err);
-	if (r == 0)
-		r = add_part(o, &o->input, ret_head, err);
-	if (r == 0)
-		o->input.watch = &o->inputs[0].watch;
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	struct nytp *n = &o->native;
+	size_t i = n->n_files++;
+	struct nytp_file *f = &n->files[i];
+	o->inputs[i].name = pm_arena_printf(&o->arena, "%s", name);
+	*f = (struct nytp_file){.name = o->inputs[i].name, .layout = head->layout};
+	nytp_tables_make(&o->arena, n, f, head->blocks, &o->docs[i]);
+	o->may_have_text |= head->layout != NYTP_LAYOUT_CHUNKS;
 }
 
 /* One of several files; if it is damaged, the others are used. */
-static int open_one(struct nytp_opened *o, int folder, const char *name, struct nytp_head *ret_head,
-	struct pm_error *err)
+static void open_one(struct opening *x, const char *name)
 {
+	struct nytp_opened *o = x->o;
 	struct pm_input in = {.fd = -1};
 	struct nytp_head head;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
-	size_t before = o->native.n_files;
-	int r = pm_input_open(&in, folder, name, &why);
+	int r = pm_input_open(&in, x->c->fd, name, &why);
 	o->bytes += in.bytes.len;
 	if (r == 0)
-		r = add_part(o, &in, &head, &why);
+		r = look_at_part(o, &in, &head, &why);
 	pm_input_close(&in);
-	if (pm_is_passing(r))
-		return pm_error_set(err, r, name, PM_NO_OFFSET, "no memory");
-	if (r == 0 && before == 0)
-		*ret_head = head;
-	if (r < 0)
+	if (pm_is_lasting(r)) {
 		pm_damage_add(&o->unread, name, why.offset, PM_NO_OFFSET, "%s", why.text);
-	return o->unread.no_memory ? pm_error_set(err, -ENOMEM, name, PM_NO_OFFSET, "no memory")
-				   : 0;
+		r = o->unread.no_memory ? PM_NO_MEMORY : 0;
+	} else if (r == 0) {
+		x->head = o->native.n_files == 0 ? head : x->head;
+		add_part(o, name, &head);
+	}
+	pm_build_check(&o->arena, r);
 }
 
-static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
-	struct nytp_head *ret_head, struct pm_error *err)
+static void open_all(void *opening)
 {
-	int r = make_room(o, c->n_files);
-	if (r < 0)
-		r = pm_error_set(err, r, c->path, PM_NO_OFFSET, "no memory");
-	if (r == 0 && (o->folder = fcntl(c->fd, F_DUPFD_CLOEXEC, 0)) < 0)
-		r = pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
-	for (size_t i = 0; r == 0 && i < c->n_files; i++)
-		r = open_one(o, c->fd, c->files[i], ret_head, err);
-	if (r == 0 && o->native.n_files == 0) {
-		const struct pm_damages damages = pm_damage_rows(&o->unread);
-		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"contains no readable profile: %s", damages.rows[0].what);
+	struct opening *x = opening;
+	struct nytp_opened *o = x->o;
+	const struct pm_candidate *c = x->c;
+	size_t n = c->folder ? c->n_files : 1;
+	o->native.files = pm_arena_array(&o->arena, n, sizeof(*o->native.files));
+	o->inputs = pm_arena_array(&o->arena, n, sizeof(*o->inputs));
+	o->docs = pm_arena_array(&o->arena, n, sizeof(*o->docs));
+	if (!c->folder) {
+		const char *name = pm_path_name(c->path);
+		int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+		pm_build_check(&o->arena, pm_input_take(&o->input, fd, name, x->err));
+		pm_build_check(&o->arena, look_at_part(o, &o->input, &x->head, x->err));
+		add_part(o, name, &x->head);
+		o->input.watch = &o->inputs[0].watch;
+		return;
 	}
-	if (r == 0)
-		r = nytp_processes_make(&o->arena, &o->native, &o->all_processes, &o->processes);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+	if ((o->folder = fcntl(c->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		pm_build_check(&o->arena,
+			pm_error_set(x->err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened"));
+	for (size_t i = 0; i < n; i++)
+		open_one(x, c->files[i]);
+	if (o->native.n_files == 0)
+		pm_build_check(&o->arena,
+			pm_error_set(x->err, -EINVAL, c->path, PM_NO_OFFSET,
+				"contains no readable profile: %s",
+				pm_damage_rows(&o->unread).rows[0].what));
+	nytp_processes_make(&o->arena, &o->native, &o->all_processes, &o->processes);
 }
 
 static void free_opened(struct nytp_opened *o)
@@ -179,7 +177,7 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 	struct pm_profile *ret, struct pm_error *err)
 {
 	struct nytp_opened *o = calloc(1, sizeof(*o));
-	struct nytp_head head = {.start = NAN};
+	struct opening x = {.o = o, .c = c, .head = {.start = NAN}, .err = err};
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	o->unread = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
@@ -188,14 +186,14 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 	nytp_init(&o->native);
 	o->native.fill = nytp_scan;
 	o->native.keep_evals = options->keep_evals;
-	int r = c->folder ? open_folder(o, c, &head, err) : open_file(o, c, &head, err);
+	int r = pm_build(&o->arena, open_all, &x);
 	if (r < 0) {
 		free_opened(o);
-		return r;
+		return pm_error_plain(err, r);
 	}
-	o->alone = o->native.n_files == 1 && !isnan(head.start);
+	o->alone = o->native.n_files == 1 && !isnan(x.head.start);
 	o->native.bytes_all = o->bytes;
-	describe(o, c, &head, ret);
+	describe(o, c, &x.head, ret);
 	return 0;
 }
 

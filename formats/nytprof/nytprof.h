@@ -561,16 +561,16 @@ struct nytp_docs {
 
 /*
  * Documents of a file of `n`, which need not be filled yet; made in `arena`. `blocks`: times of
- * blocks are recorded, or may be. -ENOMEM.
+ * blocks are recorded, or may be.
  */
-int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f, bool blocks,
-	struct nytp_docs *ret);
+void nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f,
+	bool blocks, struct nytp_docs *ret);
 
 /*
  * The processes of all files in one table, at the root of sources with several files. The table
  * shows `all`, which nytp_processes_fill fills after the files have been read.
  */
-int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
+void nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
 	struct pm_named_doc *ret);
 void nytp_processes_fill(struct nytp *n, struct nytp_file *all);
 

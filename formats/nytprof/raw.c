@@ -217,14 +217,12 @@ static bool is_present(const struct raw_kind *kind, const struct nytp_file *f, b
 	return false;
 }
 
-int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f, bool blocks,
-	struct nytp_docs *ret)
+void nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f,
+	bool blocks, struct nytp_docs *ret)
 {
 	struct pm_named_doc *docs = pm_arena_array(arena, N_KINDS, sizeof(*docs));
 	struct raw *raws = pm_arena_array(arena, N_KINDS, sizeof(*raws));
 	size_t count = 0;
-	if (!docs || !raws)
-		return -ENOMEM;
 	for (size_t i = 0; i < N_KINDS; i++) {
 		if (!is_present(&kinds[i], f, blocks))
 			continue;
@@ -233,18 +231,14 @@ int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_f
 		count++;
 	}
 	*ret = (struct nytp_docs){docs, count};
-	return 0;
 }
 
-int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
+void nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
 	struct pm_named_doc *ret)
 {
 	struct raw *raw = pm_arena_alloc(arena, sizeof(*raw));
-	if (!raw)
-		return -ENOMEM;
 	*raw = (struct raw){n, all, &kinds[KIND_PROCESSES]};
 	*ret = pm_sheet_document(&raw->kind->sheet, raw, 0);
-	return 0;
 }
 
 void nytp_processes_fill(struct nytp *n, struct nytp_file *all)

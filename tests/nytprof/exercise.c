@@ -27,8 +27,7 @@ static void use_table(const struct pm_table *table)
 static void use_tables(struct nytp *n)
 {
 	struct nytp_docs docs;
-	if (nytp_tables_make(&n->arena, n, &n->files[0], true, &docs) < 0)
-		abort();
+	nytp_tables_make(&n->arena, n, &n->files[0], true, &docs);
 	for (size_t i = 0; i < docs.n; i++)
 		use_table(&docs.docs[i].doc.table);
 }
