@@ -1,10 +1,11 @@
 /*
  * A table counts calls by function and duration. When it has as many durations as it may, it keeps
  * fewer significant bits of them, until half of its items are left: an item is then a range of
- * durations, unless all of its calls took equally long. A percentile is the value of the item that
- * has the call of that rank, or lies in its range. A pass over the calls counts those in such
- * ranges: all durations of a range with few calls, and the others by parts of their range, one of
- * which is the range of the next pass.
+ * durations, unless all of its calls took equally long. Where durations are whole ticks, functions
+ * with many brief calls have counters for them instead, which are exact. A percentile is the value
+ * of the item that has the call of that rank, or lies in its range. A pass over the calls counts
+ * those in such ranges: all durations of a range with few calls, and the others by parts of their
+ * range, one of which is the range of the next pass.
  */
 #include "formats/common/percentiles.h"
 
@@ -27,6 +28,10 @@ enum {
 	FEW = 1 << 14,    /* items that one thread sorts */
 	LEAST_PARTS = 16, /* of a range, in a pass */
 	MOST_PARTS = 1 << 12,
+	/* Counters of brief calls, of a function; and of how many of them one has to be missed. */
+	FEWEST_TICKS = 16,
+	MOST_TICKS = 1 << 12,
+	MISSED = 16,
 };
 
 size_t pm_durations_most = PM_LIMIT_COUNTED;
@@ -170,6 +175,52 @@ static inline int add(struct pm_durations *d, struct pm_counted item)
 	return 0;
 }
 
+/* The counter of such a call; NULL: there is none. */
+static inline uint32_t *counter_of(const struct pm_durations *d, uint32_t of, uint64_t ns)
+{
+	uint64_t ticks = ns >> d->tick_bits;
+	if (of >= d->n_brief || ticks >= d->brief[of].n)
+		return NULL;
+	return &d->ticks[d->brief[of].first + ticks];
+}
+
+/*
+ * Gives a function that many counters, more than it has, if there is room: those that it had are
+ * lost, so that half of all are used.
+ */
+static int make_ticks(struct pm_durations *d, uint32_t of, uint32_t n)
+{
+	if (d->n_ticks + n > 2 * most_of(d))
+		return 0;
+	if (d->n_brief <= of && pm_list_room(&d->brief, of, &d->brief_room, sizeof(*d->brief)) < 0)
+		return -ENOMEM;
+	for (; d->n_brief <= of; d->n_brief++)
+		d->brief[d->n_brief] = (struct pm_brief){.n = 0};
+	if (pm_list_room(&d->ticks, d->n_ticks + n, &d->tick_room, sizeof(*d->ticks)) < 0)
+		return -ENOMEM;
+	struct pm_brief *brief = &d->brief[of];
+	uint32_t *ticks = d->ticks + d->n_ticks;
+	memcpy(ticks, d->ticks + brief->first, brief->n * sizeof(*ticks));
+	memset(ticks + brief->n, 0, (n - brief->n) * sizeof(*ticks));
+	*brief = (struct pm_brief){.first = (uint32_t)d->n_ticks, .n = n};
+	d->n_ticks += n;
+	return 0;
+}
+
+/* A call without a counter: whether there should be more of them. */
+static int missed(struct pm_durations *d, uint32_t of, uint64_t ns)
+{
+	uint64_t ticks = ns >> d->tick_bits;
+	uint32_t n = FEWEST_TICKS;
+	if (ticks >= MOST_TICKS)
+		return 0;
+	while (n <= ticks)
+		n *= 2;
+	if (of < d->n_brief && (n <= d->brief[of].n || ++d->brief[of].missed < n / MISSED))
+		return 0;
+	return make_ticks(d, of, of < d->n_brief ? n : FEWEST_TICKS);
+}
+
 /* The range that has the call; NULL: none has. */
 static inline const struct range *range_of(const struct pm_narrowing *n, uint32_t of, uint64_t ns)
 {
@@ -203,16 +254,53 @@ int pm_durations_add(struct pm_durations *d, uint32_t of, uint64_t ns, uint64_t 
 	return r;
 }
 
+__attribute__((always_inline)) static inline void fetch_any(
+	const struct pm_durations *d, const struct pm_duration *call)
+{
+	const uint32_t *counter = counter_of(d, call->of, call->ns);
+	if (counter)
+		__builtin_prefetch(counter, 1);
+	else
+		fetch(d, call->of, call->ns);
+}
+
 int pm_durations_add_all(struct pm_durations *d, const struct pm_duration *calls, size_t n)
 {
 	int r = 0;
 	for (size_t i = 0; i < n && r == 0; i++) {
+		const struct pm_duration *call = &calls[i];
+		uint32_t *counter = counter_of(d, call->of, call->ns);
 		if (i + AHEAD < n)
-			fetch(d, calls[i + AHEAD].of, calls[i + AHEAD].ns);
-		r = d->only ? pm_durations_add(d, calls[i].of, calls[i].ns, 1)
-			    : add(d,
-				      (struct pm_counted){
-					      .ns = calls[i].ns, .of = calls[i].of, .calls = 1});
+			fetch_any(d, &calls[i + AHEAD]);
+		if (counter && *counter < UINT32_MAX) {
+			++*counter;
+			continue;
+		}
+		if (d->tick_bits && (r = missed(d, call->of, call->ns)) < 0)
+			break;
+		r = d->only
+			? pm_durations_add(d, call->of, call->ns, 1)
+			: add(d, (struct pm_counted){.ns = call->ns, .of = call->of, .calls = 1});
+	}
+	return r;
+}
+
+/* Adds the brief calls of a function to another one. */
+static int join_ticks(
+	struct pm_durations *d, const struct pm_durations *from, uint32_t i, uint32_t to)
+{
+	const struct pm_brief *brief = &from->brief[i];
+	int r = 0;
+	d->tick_bits = from->tick_bits;
+	if (to >= d->n_brief || d->brief[to].n < brief->n)
+		r = make_ticks(d, to, brief->n);
+	for (uint32_t k = 0; k < brief->n && r == 0; k++) {
+		uint64_t ns = (uint64_t)k << d->tick_bits;
+		uint32_t calls = from->ticks[brief->first + k], *counter = counter_of(d, to, ns);
+		if (counter && *counter <= UINT32_MAX - calls)
+			*counter += calls;
+		else
+			r = pm_durations_add(d, to, ns, calls);
 	}
 	return r;
 }
@@ -224,6 +312,8 @@ int pm_durations_join(struct pm_durations *d, const struct pm_durations *from, c
 	int r = room > d->room || coarse > d->coarse ? make_again(d, room, coarse) : 0;
 	if (d->only)
 		to = NULL;
+	for (uint32_t i = 0; i < from->n_brief && r == 0; i++)
+		r = pm_work_cancelled() ? PM_CANCELLED : join_ticks(d, from, i, to ? to[i] : i);
 	for (size_t i = 0; i < from->room && r == 0; i++) {
 		struct pm_counted item = from->items[i];
 		const struct pm_counted *later = &from->items[i + AHEAD];
@@ -242,7 +332,9 @@ int pm_durations_join(struct pm_durations *d, const struct pm_durations *from, c
 void pm_durations_done(struct pm_durations *d)
 {
 	free(d->items);
-	*d = (struct pm_durations){.most = d->most, .only = d->only};
+	free(d->brief);
+	free(d->ticks);
+	*d = (struct pm_durations){.most = d->most, .only = d->only, .tick_bits = d->tick_bits};
 }
 
 /* ---- order ---- */
@@ -255,19 +347,38 @@ struct ordered {
 	unsigned coarse;
 };
 
-/* Adds an item of each function to `start`, or moves it to where that says. */
+/* Adds an item to `start`, or moves it to where that says. */
+static inline void put(struct ordered *o, const struct pm_counted *item)
+{
+	if (o->items)
+		o->items[o->start[item->of]++] = *item;
+	else
+		o->start[item->of + 1]++;
+}
+
+static void sort_out_brief(struct ordered *o, const struct pm_durations *d, uint32_t of)
+{
+	for (uint32_t k = 0; k < d->brief[of].n; k++) {
+		struct pm_counted item = {.ns = (uint64_t)k << d->tick_bits, .of = of};
+		for (uint32_t calls = d->ticks[d->brief[of].first + k]; calls;
+			calls -= item.calls) {
+			item.calls = calls < MOST_CALLS ? calls : MOST_CALLS;
+			put(o, &item);
+		}
+	}
+}
+
+/* Puts all items of each function. */
 static int sort_out(struct ordered *o, const struct pm_durations *d)
 {
+	for (uint32_t i = 0; i < d->n_brief && i < o->n; i++)
+		sort_out_brief(o, d, i);
 	for (size_t i = 0; i < d->room; i++) {
 		const struct pm_counted *item = &d->items[i];
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return PM_CANCELLED;
-		if (!item->calls || item->of >= o->n)
-			continue;
-		if (o->items)
-			o->items[o->start[item->of]++] = *item;
-		else
-			o->start[item->of + 1]++;
+		if (item->calls && item->of < o->n)
+			put(o, item);
 	}
 	return 0;
 }

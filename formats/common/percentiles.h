@@ -25,6 +25,12 @@ struct pm_counted {
 	uint32_t calls : 31, mixed : 1; /* mixed: they took not equally long */
 };
 
+/* Counters of the calls of a function that took 0, 1 … n - 1 ticks. */
+struct pm_brief {
+	uint32_t first, n; /* in pm_durations.ticks */
+	uint32_t missed;   /* calls that more counters would have counted, since there are n */
+};
+
 struct pm_narrowing; /* private */
 
 /* Zeroed = empty, and exact. Not thread-safe: each thread has one, and they are joined. */
@@ -34,6 +40,11 @@ struct pm_durations {
 	size_t most;     /* items, but for one of each function; 0: pm_durations_most */
 	unsigned coarse; /* 0: all durations are exact */
 	const struct pm_narrowing *only; /* other calls are not counted; NULL: all are */
+	/* Brief calls need not be looked up: they have counters. */
+	unsigned tick_bits; /* durations are whole multiples of 2^tick_bits; 0: there are none */
+	struct pm_brief *brief; /* by function */
+	uint32_t *ticks;
+	size_t n_brief, brief_room, n_ticks, tick_room;
 };
 
 /* PM_LIMIT_COUNTED, unless a test sets less. */

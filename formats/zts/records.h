@@ -33,7 +33,8 @@ enum zts_tag {
 	ZTS_TAG_EXCEPTION = 0x23,
 };
 
-#define ZTS_TICK_NS   65536ull
+#define ZTS_TICK_BITS 16
+#define ZTS_TICK_NS   (1ull << ZTS_TICK_BITS)
 #define ZTS_MOST_TICK ((1ull << 40) - 1)
 #define ZTS_MS_NS     1000000ull
 /* The latest time stamp, in ms, that fits into signed 64 bits of ns. */

@@ -143,13 +143,8 @@ static void join_paths(struct zts_partial *to, const struct zts_partial *from)
 static void make_methods(struct zts_partial *p, uint32_t method)
 {
 	pm_list_grow(&p->arena, &p->methods, method, &p->method_room, sizeof(*p->methods));
-	if (p->work)
-		pm_list_grow(p->work, &p->brief, method, &p->brief_room, sizeof(*p->brief));
-	for (; p->n_methods <= method; p->n_methods++) {
+	for (; p->n_methods <= method; p->n_methods++)
 		p->methods[p->n_methods] = (struct zts_method){.number = p->n_methods};
-		if (p->work)
-			p->brief[p->n_methods] = (struct zts_brief){{0}};
-	}
 }
 
 static void method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
@@ -183,8 +178,9 @@ static void add_path(struct zts_method *m, const struct zts_path_sums *path, boo
  * Adds the sums of paths to methods: their inclusive time is that of outermost calls, and which
  * these are depends on the path.
  */
-static void fold_paths(struct zts_partial *p)
+static void fold_paths(void *partial)
 {
+	struct zts_partial *p = partial;
 	const struct pm_path *items = p->paths.items;
 	struct pm_arena *scratch = p->work;
 	uint32_t *first = pm_arena_array(scratch, (size_t)p->paths.n + 1, sizeof(*first));
@@ -210,25 +206,6 @@ static void fold_paths(struct zts_partial *p)
 }
 
 /* ---- a trace ---- */
-
-/*
- * Counts a call that took `ns`; 0 if the clock was set back during it. A call that was not brief is
- * added to p->ended, of which there are *n.
- */
-static inline void count_duration(struct zts_partial *p, uint32_t method, int64_t ns, size_t *n)
-{
-	uint64_t duration = ns > 0 ? (uint64_t)ns : 0;
-	if (duration >= ZTS_BRIEF * ZTS_TICK_NS) {
-		p->ended[(*n)++] = (struct pm_duration){duration, method};
-		return;
-	}
-	uint32_t *calls = &p->brief[method].calls[duration / ZTS_TICK_NS];
-	if (++*calls == UINT32_MAX) {
-		*calls = 0;
-		pm_build_check(
-			&p->arena, pm_durations_add(&p->durations, method, duration, UINT32_MAX));
-	}
-}
 
 /* A trace that is being added. */
 struct adding {
@@ -265,8 +242,8 @@ static uint32_t take_calls(const struct adding *a)
 			(struct pm_step){.key = method, .above = call->parent, .from = PM_NONE};
 		has |= call->has;
 		bool ended = zts_call_duration(call, &ns);
-		if (ended)
-			count_duration(p, method, ns, &n);
+		if (ended) /* not positive: the clock was set back */
+			p->ended[n++] = (struct pm_duration){ns > 0 ? (uint64_t)ns : 0, method};
 		if (p->window) { /* calls of windows are not added up by path */
 			struct zts_method *m = &p->methods[method];
 			m->sums.calls++;
@@ -330,6 +307,7 @@ static void begin(void *partial)
 {
 	struct zts_partial *p = partial;
 	p->latest = PM_NONE;
+	p->durations.tick_bits = ZTS_TICK_BITS;
 	pm_arena_owns(&p->arena, free_outside, p);
 	pm_build_check(&p->arena, pm_paths_init(&p->paths, PM_LIMIT_CALL_PATHS));
 	p->work = pm_arena_scratch(&p->arena);
@@ -350,7 +328,7 @@ static void begin_again(void *context)
 	const struct again *a = context;
 	struct zts_partial *p = a->p;
 	if (p->again == ZTS_AGAIN_METHODS)
-		p->durations.only = a->found->only;
+		p->durations = (struct pm_durations){.only = a->found->only};
 	else
 		zts_attributes_again(
 			p->again == ZTS_AGAIN_ATTRIBUTES ? &p->attributes : &p->statements,
@@ -373,20 +351,9 @@ int zts_partial_join_again(struct pm_durations *found, const struct zts_partial 
 	return pm_durations_join(found, of[p->again], NULL);
 }
 
-static void end(void *partial)
-{
-	struct zts_partial *p = partial;
-	for (uint32_t method = 0; method < p->n_methods; method++)
-		for (uint32_t ticks = 0; ticks < ZTS_BRIEF; ticks++)
-			pm_build_check(&p->arena,
-				pm_durations_add(&p->durations, method, ticks * ZTS_TICK_NS,
-					p->brief[method].calls[ticks]));
-	fold_paths(p);
-}
-
 int zts_partial_end(struct zts_partial *p)
 {
-	int r = pm_build(&p->arena, end, p);
+	int r = pm_build(&p->arena, fold_paths, p);
 	pm_guesses_done(&p->guesses);
 	pm_arena_done(p->work);
 	p->work = NULL;

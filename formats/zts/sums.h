@@ -195,13 +195,6 @@ struct zts_path_sums {
 	int64_t min_ns, max_ns;
 };
 
-/* How many calls of a method took 0, 1 … ticks: most calls are brief. */
-enum { ZTS_BRIEF = 16 };
-
-struct zts_brief {
-	uint32_t calls[ZTS_BRIEF];
-};
-
 /* Why all traces are read once more: for percentiles, see pm_percentiles. */
 enum zts_again { ZTS_AGAIN_NOT, ZTS_AGAIN_METHODS, ZTS_AGAIN_ATTRIBUTES, ZTS_AGAIN_STATEMENTS };
 
@@ -215,7 +208,7 @@ struct zts_partial {
 	struct zts_method *methods; /* by number */
 	uint32_t n_methods;
 	size_t method_room;
-	struct pm_durations durations; /* by method; zts_partial_end adds those of brief calls */
+	struct pm_durations durations; /* by method */
 	/* By path: */
 	struct pm_paths paths;
 	struct zts_path_sums *sums;
@@ -227,10 +220,8 @@ struct zts_partial {
 	struct zts_exceptions exceptions;
 	/* What is needed while traces are added: */
 	struct pm_arena *work;
-	struct zts_brief *brief; /* by method */
-	size_t brief_room;
 	struct pm_guesses guesses;
-	struct pm_duration *ended; /* calls of the current trace that were not brief */
+	struct pm_duration *ended; /* calls of the current trace */
 	struct pm_step *steps;     /* of each call of the current trace */
 	zts_sum *ns;               /* of each call, too: see zts_call_settle */
 	size_t ended_room, step_room, ns_room;

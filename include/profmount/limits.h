@@ -117,8 +117,9 @@
 
 /*
  * Different durations of calls, by method, that are counted exactly: 16 bytes each, in a table that
- * is at least a quarter full. Percentiles beyond that need another pass over the calls. A store
- * with 60 MB of calls has some ten thousand.
+ * is at least a quarter full; beside it are as many times two counters of brief calls, 4 bytes
+ * each. Percentiles beyond that need another pass over the calls. A store with 60 MB of calls has
+ * some ten thousand.
  */
 #define PM_LIMIT_COUNTED ((size_t)1 << 21)
 

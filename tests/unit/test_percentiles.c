@@ -97,6 +97,61 @@ static void test_percentiles_are_those_of_a_sorted_list(void **state)
 	pm_durations_done(&more);
 }
 
+/* With counters for brief calls, for all that want one or not; in one table, or both. */
+static void test_whole_ticks_are_counted_as_others(void **state)
+{
+	enum { BITS = 4 };
+	static const uint32_t other[FUNCTIONS] = {3, 0, 6, 1, 5, 2, 4};
+	static const size_t most[] = {CALLS, 1 << 20};
+	for (size_t k = 0; k < 4; k++) {
+		static uint64_t durations[FUNCTIONS][CALLS];
+		size_t n[FUNCTIONS] = {0};
+		struct pm_durations l = {.most = most[k / 2], .tick_bits = k % 2 ? BITS : 0};
+		struct pm_durations more = {.most = most[k / 2], .tick_bits = BITS};
+		struct pm_call_times times[FUNCTIONS];
+		uint64_t random = k;
+		uint32_t back[FUNCTIONS];
+		for (size_t i = 0; i < CALLS; i++) {
+			uint32_t of = (uint32_t)(next(&random) % FUNCTIONS);
+			uint64_t ticks = next(&random) % (10u << of * 2);
+			struct pm_duration call = {ticks << BITS, i % 2 ? other[of] : of};
+			durations[of][n[of]++] = call.ns;
+			assert_int_equal(pm_durations_add_all(i % 2 ? &more : &l, &call, 1), 0);
+		}
+		assert_true(more.n_ticks > 1000 && more.n_ticks <= 2 * more.most);
+		for (uint32_t i = 0; i < FUNCTIONS; i++)
+			back[other[i]] = i;
+		assert_int_equal(pm_durations_join(&l, &more, back), 0);
+		assert_int_equal(pm_percentiles(&l, times, FUNCTIONS, NULL, NULL), 0);
+		for (uint32_t i = 0; i < FUNCTIONS; i++)
+			expect_times(&times[i], durations[i], n[i]);
+		pm_durations_done(&l);
+		pm_durations_done(&more);
+	}
+}
+
+/* As many calls of one tick as of two, and one less. */
+static void test_more_calls_than_a_counter_has(void **state)
+{
+	for (uint64_t k = 0; k < 2; k++) {
+		struct pm_durations l = {.tick_bits = 4}, to = {.tick_bits = 4};
+		const struct pm_duration calls[] = {{16, 0}, {16, 0}, {16, 0}};
+		struct pm_call_times times;
+		assert_int_equal(pm_durations_add_all(&l, calls, 1), 0);
+		assert_int_equal(pm_durations_add_all(&to, calls, 1), 0);
+		l.ticks[l.brief[0].first + 1] = UINT32_MAX - 1;
+		to.ticks[to.brief[0].first + 1] = UINT32_MAX - 1;
+		assert_int_equal(pm_durations_add_all(&l, calls, 3), 0);
+		uint64_t of_a_tick = 2 * (uint64_t)UINT32_MAX + 3;
+		assert_int_equal(pm_durations_add(&l, 0, 32, of_a_tick + k), 0);
+		assert_int_equal(pm_durations_join(&to, &l, NULL), 0);
+		assert_int_equal(pm_percentiles(&to, &times, 1, NULL, NULL), 0);
+		assert_int_equal(times.p50_ns, k ? 32 : 16);
+		pm_durations_done(&l);
+		pm_durations_done(&to);
+	}
+}
+
 static void test_a_few_calls(void **state)
 {
 	for (uint64_t n = 1; n <= 210; n++) {
@@ -300,6 +355,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_percentiles_are_those_of_a_sorted_list),
+		cmocka_unit_test(test_whole_ticks_are_counted_as_others),
+		cmocka_unit_test(test_more_calls_than_a_counter_has),
 		cmocka_unit_test(test_a_few_calls),
 		cmocka_unit_test(test_more_calls_of_a_duration_than_32_bits_count),
 		cmocka_unit_test(test_durations_of_two_items_are_kept_when_the_table_grows),
