@@ -59,11 +59,24 @@ static bool merge_runs(const struct sorting *s, const char *from, char *to, size
 	return true;
 }
 
+/* Much of what is sorted is in order already; in what is not, that is soon seen. */
+static bool in_order(const struct sorting *s, const char *items)
+{
+	size_t i = 1;
+	while (i < s->n &&
+		s->compare(items + (i - 1) * s->size, items + i * s->size, s->context) <= 0)
+		if (i++ % RUN == 0 && pm_work_cancelled())
+			return false;
+	return i >= s->n;
+}
+
 int pm_sort_with(void *items, size_t n, size_t size,
 	int (*compare)(const void *a, const void *b, void *context), void *context)
 {
 	const struct sorting s = {n, size, compare, context};
 	char *from = items, *copy = NULL;
+	if (in_order(&s, items))
+		return 0;
 	if (n > RUN && !(copy = malloc(n * size)))
 		return -ENOMEM;
 	bool good = sort_runs(&s, items);
