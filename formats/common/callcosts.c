@@ -22,10 +22,6 @@ struct pm_callcost_item {
 	uint8_t is_wide, time;
 };
 
-#define TEXT(s)                                                                                    \
-	{                                                                                          \
-		(const uint8_t *)(s), sizeof(s) - 1                                                \
-	}
 /* The metric `of` of time; `tree` and `flat`: where it has a column. */
 #define TIME(of, of_role, tree, flat, of_scope)                                                    \
 	[of] = {.id = (of),                                                                        \
@@ -33,9 +29,9 @@ struct pm_callcost_item {
 		.in_tree = (tree),                                                                 \
 		.in_flat = (flat),                                                                 \
 		.has_values = true,                                                                \
-		.name = TEXT("time"),                                                              \
-		.unit = TEXT("ns"),                                                                \
-		.scope = TEXT(of_scope)}
+		.name = PM_BYTES("time"),                                                          \
+		.unit = PM_BYTES("ns"),                                                            \
+		.scope = PM_BYTES(of_scope)}
 
 static const struct pm_metric metric_list[PM_CALLS_N_METRICS] = {
 	TIME(PM_CALLS_INCL, PM_ROLE_INCLUSIVE, true, true, "inclusive"),
@@ -46,7 +42,7 @@ static const struct pm_metric metric_list[PM_CALLS_N_METRICS] = {
 		.in_tree = true,
 		.in_flat = true,
 		.has_values = true,
-		.name = TEXT("calls")},
+		.name = PM_BYTES("calls")},
 };
 
 static const struct pm_metric sampled_list[PM_CALLS_N_METRICS] = {
@@ -62,7 +58,7 @@ struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time lea
 	struct pm_metric list[PM_CALLS_MOST_METRICS])
 {
 	static const struct pm_bytes names[PM_N_TIMES] = {
-		TEXT("time"), TEXT("gpu"), TEXT("async"), TEXT("sampled")};
+		PM_BYTES("time"), PM_BYTES("gpu"), PM_BYTES("async"), PM_BYTES("sampled")};
 	const struct pm_metric *of = calls ? metric_list : sampled_list;
 	uint32_t n = 0, group = 0;
 	for (uint32_t i = 0; i < PM_CALLS_MOST_METRICS; i++) {

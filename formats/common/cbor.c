@@ -245,3 +245,11 @@ int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error
 	ret->open = left == UNCOUNTED;
 	return end_level(c, ret);
 }
+
+void pm_cbor_negated(uint64_t u, struct pm_text *out)
+{
+	if (u == UINT64_MAX)
+		pm_text_str(out, "18446744073709551616");
+	else
+		pm_text_u64(out, u + 1);
+}

@@ -12,6 +12,7 @@
 #define PROFMOUNT_FORMATS_COMMON_CBOR_H
 
 #include "formats/common/cursor.h"
+#include "formats/common/text.h"
 #include "profmount/error.h"
 
 enum pm_cbor_kind {
@@ -92,6 +93,9 @@ bool pm_cbor_end_tagged(struct pm_cbor *c);
 
 /* For consumers, if an item is not as expected: `what at byte N of the payload`. */
 int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const char *what);
+
+/* Appends what comes behind the minus sign of a PM_CBOR_NEGINT: u + 1, which may need 65 bits. */
+void pm_cbor_negated(uint64_t u, struct pm_text *out);
 
 /* One initial byte and its argument; `low` is 31 for a break or an indefinite length. */
 struct pm_cbor_head {

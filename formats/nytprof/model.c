@@ -12,15 +12,11 @@
 
 /* ==== metrics ==== */
 
-#define TEXT(s)                                                                                    \
-	{                                                                                          \
-		(const uint8_t *)(s), sizeof(s) - 1                                                \
-	}
 #define METRIC(metric_id, group_id, metric_role, metric_name, metric_unit, metric_scope, known)    \
 	{                                                                                          \
 		.id = (metric_id), .group = (group_id), .role = (metric_role), .in_tree = (known), \
-		.in_flat = (known), .has_values = (known), .name = TEXT(metric_name),              \
-		.unit = TEXT(metric_unit), .scope = TEXT(metric_scope)                             \
+		.in_flat = (known), .has_values = (known), .name = PM_BYTES(metric_name),          \
+		.unit = PM_BYTES(metric_unit), .scope = PM_BYTES(metric_scope)                     \
 	}
 #define METRICS(timed)                                                                             \
 	{                                                                                          \

@@ -186,16 +186,6 @@ static int check_chunk(struct zts_chunks *c, struct zts_chunk *chunk)
 	return pm_is_passing(r) ? r : 0;
 }
 
-static int add_chunk(struct zts_chunks *c, struct zts_chunk chunk)
-{
-	size_t room = c->room;
-	if (c->n >= PM_LIMIT_ITEMS || pm_list_room(&c->chunks, c->n, &room, sizeof(chunk)) < 0)
-		return -ENOMEM;
-	c->room = room;
-	c->chunks[c->n++] = chunk;
-	return 0;
-}
-
 /* Zeros at the end are space that the writer preallocated. */
 static bool is_zero(struct pm_bytes b)
 {
@@ -248,7 +238,11 @@ static int take_chunk(struct zts_chunks *c, uint64_t at, uint64_t *ret_next)
 	}
 	if (chunk.status != ZTS_UNCHECKED && chunk.status != ZTS_OK)
 		*ret_next = find_magic(c->file, at + MAGIC_SIZE);
-	return add_chunk(c, chunk);
+	if (c->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&c->chunks, c->n, &c->room, sizeof(*c->chunks)) < 0)
+		return -ENOMEM;
+	c->chunks[c->n++] = chunk;
+	return 0;
 }
 
 static void read_file_header(struct zts_chunks *c)

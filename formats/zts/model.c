@@ -7,20 +7,15 @@
 
 enum metric_id { METRIC_INCLUSIVE, METRIC_EXCLUSIVE, METRIC_CALLS, METRIC_ERRORS, N_METRICS };
 
-#define TEXT(s)                                                                                    \
-	{                                                                                          \
-		(const uint8_t *)(s), sizeof(s) - 1                                                \
-	}
-
 static const struct pm_metric metrics[N_METRICS] = {
 	[METRIC_INCLUSIVE] = {METRIC_INCLUSIVE, 0, PM_ROLE_INCLUSIVE, true, true, true,
-		TEXT("time"), TEXT("ns"), TEXT("inclusive")},
+		PM_BYTES("time"), PM_BYTES("ns"), PM_BYTES("inclusive")},
 	[METRIC_EXCLUSIVE] = {METRIC_EXCLUSIVE, 0, PM_ROLE_EXCLUSIVE, true, true, true,
-		TEXT("time"), TEXT("ns"), TEXT("exclusive")},
-	[METRIC_CALLS] = {METRIC_CALLS, 1, PM_ROLE_COUNT, true, true, true, TEXT("calls"),
-		TEXT("calls"), TEXT("exclusive")},
-	[METRIC_ERRORS] = {METRIC_ERRORS, 2, PM_ROLE_COUNT, true, true, true, TEXT("errors"),
-		TEXT("errors"), TEXT("exclusive")},
+		PM_BYTES("time"), PM_BYTES("ns"), PM_BYTES("exclusive")},
+	[METRIC_CALLS] = {METRIC_CALLS, 1, PM_ROLE_COUNT, true, true, true, PM_BYTES("calls"),
+		PM_BYTES("calls"), PM_BYTES("exclusive")},
+	[METRIC_ERRORS] = {METRIC_ERRORS, 2, PM_ROLE_COUNT, true, true, true, PM_BYTES("errors"),
+		PM_BYTES("errors"), PM_BYTES("exclusive")},
 };
 
 static const struct pm_metrics all_metrics = {N_METRICS, metrics};

@@ -57,24 +57,6 @@ static void write_bytes(struct pm_json *j, struct pm_bytes b)
 	pm_json_close(j, '}');
 }
 
-/* -1 - u, which may need 65 bits. */
-static void write_negative(struct pm_json *j, uint64_t u)
-{
-	pm_json_raw(j, pm_bytes_of("-"));
-	if (u == UINT64_MAX)
-		pm_text_str(j->out, "18446744073709551616");
-	else
-		pm_text_u64(j->out, u + 1);
-}
-
-static void write_float(struct pm_json *j, double f)
-{
-	if (f == 0 && signbit(f))
-		pm_json_raw(j, pm_bytes_of("-0"));
-	else
-		pm_json_f64(j, f);
-}
-
 static void write_mark(struct pm_json *j, const char *key)
 {
 	pm_json_open(j, '{');
@@ -124,13 +106,21 @@ static int write_item(struct writer *w, const struct pm_cbor_event *e, struct pm
 	struct pm_json *j = &w->json;
 	switch (e->kind) {
 	case PM_CBOR_UINT: pm_json_u64(j, e->u); break;
-	case PM_CBOR_NEGINT: write_negative(j, e->u); break;
+	case PM_CBOR_NEGINT:
+		pm_json_raw(j, pm_bytes_of("-"));
+		pm_cbor_negated(e->u, j->out);
+		break;
 	case PM_CBOR_BYTES: write_bytes(j, e->bytes); break;
 	case PM_CBOR_TEXT: pm_json_text(j, e->bytes); break;
 	case PM_CBOR_FALSE: pm_json_bool(j, false); break;
 	case PM_CBOR_TRUE: pm_json_bool(j, true); break;
 	case PM_CBOR_NULL: pm_json_null(j); break;
-	case PM_CBOR_FLOAT: write_float(j, e->f); break;
+	case PM_CBOR_FLOAT:
+		if (e->f == 0 && signbit(e->f))
+			pm_json_raw(j, pm_bytes_of("-0"));
+		else
+			pm_json_f64(j, e->f);
+		break;
 	case PM_CBOR_UNDEFINED: write_mark(j, "@undefined"); break;
 	case PM_CBOR_BREAK: write_mark(j, "@break"); break;
 	case PM_CBOR_END: close_item(w, e); break;

@@ -220,22 +220,15 @@ static int next_item(struct writer *w, struct pm_cbor_event *e, struct pm_error 
 	return n == 0 ? pm_cbor_malformed(e, err, "an attribute is cut off") : n;
 }
 
-static void write_negative(uint64_t u, struct pm_text *out)
-{
-	if (u == UINT64_MAX) {
-		pm_text_str(out, "-18446744073709551616");
-	} else {
-		pm_text_char(out, '-');
-		pm_text_u64(out, u + 1);
-	}
-}
-
 /* A value that contains no others. */
 static void write_scalar(const struct pm_cbor_event *e, struct pm_text *out)
 {
 	switch (e->kind) {
 	case PM_CBOR_UINT: pm_text_u64(out, e->u); break;
-	case PM_CBOR_NEGINT: write_negative(e->u, out); break;
+	case PM_CBOR_NEGINT:
+		pm_text_char(out, '-');
+		pm_cbor_negated(e->u, out);
+		break;
 	case PM_CBOR_BYTES:
 		for (size_t i = 0; i < e->bytes.len; i++)
 			pm_text_hex(out, e->bytes.p[i], 2);
@@ -283,37 +276,31 @@ static void write_json_scalar(struct writer *w, const struct pm_cbor_event *e, b
 	pm_text_done(&text);
 }
 
-static int open_container(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
-{
-	if (w->depth == VALUE_DEPTH)
-		return pm_cbor_malformed(e, err, "an attribute is nested too deeply");
-	w->is_map[w->depth] = e->kind == PM_CBOR_MAP;
-	w->has_key[w->depth++] = false;
-	pm_json_open(&w->json, e->kind == PM_CBOR_MAP ? '{' : '[');
-	return 1;
-}
-
 /* One event within a list or map; tags other than those of strings are skipped. */
 static int write_event(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
 {
 	bool in_map = w->depth > 0 && w->is_map[w->depth - 1];
 	bool as_key = in_map && !w->has_key[w->depth - 1];
-	if (e->kind == PM_CBOR_END && e->of == PM_CBOR_TAG)
+	if (e->kind == PM_CBOR_TAG || (e->kind == PM_CBOR_END && e->of == PM_CBOR_TAG))
 		return 1;
 	if (e->kind == PM_CBOR_END) {
 		pm_json_close(&w->json, e->of == PM_CBOR_MAP ? '}' : ']');
 		w->depth--;
 		return 1;
 	}
-	if (e->kind == PM_CBOR_TAG)
-		return 1;
 	if (as_key && is_container(e->kind))
 		return pm_cbor_malformed(e, err, "a key of an attribute is not a scalar");
 	if (in_map)
 		w->has_key[w->depth - 1] = as_key;
-	if (is_container(e->kind))
-		return open_container(w, e, err);
-	write_json_scalar(w, e, as_key);
+	if (!is_container(e->kind)) {
+		write_json_scalar(w, e, as_key);
+		return 1;
+	}
+	if (w->depth == VALUE_DEPTH)
+		return pm_cbor_malformed(e, err, "an attribute is nested too deeply");
+	w->is_map[w->depth] = e->kind == PM_CBOR_MAP;
+	w->has_key[w->depth++] = false;
+	pm_json_open(&w->json, e->kind == PM_CBOR_MAP ? '{' : '[');
 	return 1;
 }
 

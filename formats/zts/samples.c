@@ -154,7 +154,9 @@ uint32_t zts_samples_place(const struct zts_samples *s, uint64_t call)
 	return PM_LOWER_BOUND(i, 0, s->n_traces, s->first[i + 1] <= call);
 }
 
-struct pm_sample zts_call_sample(const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
+/* A call of the trace as a sample, without context. */
+static struct pm_sample call_sample(
+	const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
 {
 	const struct zts_call *root = &tree->calls[0], *call = &tree->calls[i];
 	int64_t ns;
@@ -181,7 +183,8 @@ static int read_tree(struct zts_traces *r, uint32_t place, struct pm_error *err)
 	return e;
 }
 
-int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err)
+/* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */
+static int find_trace(struct zts_traces *r, uint32_t place, struct pm_error *err)
 {
 	int e = read_tree(r, place, err);
 	if (e == 0 &&
@@ -239,10 +242,10 @@ static int read_trace(
 {
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
-	int e = zts_traces_read(r, place, err);
+	int e = find_trace(r, place, err);
 	for (uint32_t i = 0; e == 0 && i < r->tree.n; i++) {
 		uint32_t context = r->found[i].context;
-		ret[i] = zts_call_sample(t, &r->tree, i);
+		ret[i] = call_sample(t, &r->tree, i);
 		ret[i].context = context == PM_NONE ? UNKNOWN_CONTEXT
 						    : pm_tree_number(r->z->aggregate.tree, context);
 		ret[i].seq = r->s->first[place] + i;

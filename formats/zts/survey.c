@@ -488,8 +488,8 @@ static void take_unclaimed(struct surveyor *s)
 /* The id of the text `call.method`, under which the index stores a trace's method; 0: none. */
 static uint64_t find_method_key(const struct zts_texts *texts)
 {
-	static const struct pm_bytes key = {(const uint8_t *)"call.method", 11};
-	static const struct pm_bytes marked = {(const uint8_t *)"\4call.method\4", 13};
+	static const struct pm_bytes key = PM_BYTES("call.method");
+	static const struct pm_bytes marked = PM_BYTES("\4call.method\4");
 	for (size_t i = 0; i < texts->n; i++)
 		if (pm_bytes_equal(texts->items[i].raw, key) ||
 			pm_bytes_equal(texts->items[i].raw, marked))

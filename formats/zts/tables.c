@@ -32,21 +32,6 @@ static int traces_columns(struct pm_table *table, struct pm_error *err)
 	return zts_traces_columns(table->self, table, err);
 }
 
-/*
- * Cells of attributes: numbers as they are, texts in the scratch buffer; `ends` is the end of each
- * text.
- */
-static void put_attrs(const struct zts_survey *v, const struct zts_trace *t,
-	const struct zts_texts *texts, struct pm_text *s, size_t *ends)
-{
-	for (uint32_t i = 0; i < v->columns.n_attrs; i++) {
-		const struct zts_kept *attr = zts_trace_attr(v, t, v->columns.attrs[i]);
-		if (attr)
-			zts_kept_text(attr, texts, s);
-		ends[i] = s->len;
-	}
-}
-
 /* The cells of a trace except its names; returns the next cell. */
 static struct pm_cell *trace_numbers(const struct zts_opened *z, const struct zts_survey *v,
 	const struct zts_trace *t, struct pm_cell *cells)
@@ -85,7 +70,12 @@ int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *ro
 	size_t path = s->len;
 	zts_trace_path(z, t, s);
 	size_t attrs = s->len;
-	put_attrs(v, t, texts, s, ends);
+	for (uint32_t i = 0; i < v->columns.n_attrs; i++) {
+		const struct zts_kept *attr = zts_trace_attr(v, t, v->columns.attrs[i]);
+		if (attr)
+			zts_kept_text(attr, texts, s);
+		ends[i] = s->len;
+	}
 	size_t method = s->len;
 	if (t->method)
 		zts_name_method(texts, t->method, s);

@@ -6,11 +6,6 @@
 #include "formats/zts/records.h"
 #include "formats/zts/zts.h"
 
-#define TEXT(s)                                                                                    \
-	{                                                                                          \
-		(const uint8_t *)(s), sizeof(s) - 1                                                \
-	}
-
 struct trace {
 	struct pm_profile profile;
 	const struct zts_opened *z;
@@ -111,8 +106,8 @@ static int get_trace(void *trace, struct pm_error *err)
 	return pm_lazy_get(&t->once, build, t, err);
 }
 
-static const struct pm_metric time_of_calls = {
-	0, 0, PM_ROLE_EXCLUSIVE, true, true, true, TEXT("time"), TEXT("ns"), TEXT("exclusive")};
+static const struct pm_metric time_of_calls = {0, 0, PM_ROLE_EXCLUSIVE, true, true, true,
+	PM_BYTES("time"), PM_BYTES("ns"), PM_BYTES("exclusive")};
 static const struct pm_metrics metrics = {1, &time_of_calls};
 
 /* The costs of the contexts from `first` on: one each. */

@@ -84,18 +84,11 @@ struct zts_traces {
 int zts_traces_init(struct zts_traces *r, const struct zts_opened *z, struct pm_error *err);
 void zts_traces_done(struct zts_traces *r);
 
-/* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */
-int zts_traces_read(struct zts_traces *r, uint32_t place, struct pm_error *err);
-
 /*
  * The trace with that number, without `found`: 1, 0 if no call of it counts, as in one that is lost
  * or part of another, or a negative errno.
  */
 int zts_traces_get(struct zts_traces *r, uint32_t trace, struct pm_error *err);
-
-/* A call of the current trace as a sample, without context. */
-struct pm_sample zts_call_sample(
-	const struct zts_trace *t, const struct zts_tree *tree, uint32_t call);
 
 enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 

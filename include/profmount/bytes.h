@@ -23,6 +23,12 @@ static inline struct pm_bytes pm_bytes_of(const char *s)
 	return (struct pm_bytes){(const uint8_t *)s, s ? strlen(s) : 0};
 }
 
+/* The slice of a literal, where a constant is needed. */
+#define PM_BYTES(s)                                                                                \
+	{                                                                                          \
+		(const uint8_t *)(s), sizeof(s) - 1                                                \
+	}
+
 static inline bool pm_bytes_equal(struct pm_bytes a, struct pm_bytes b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
