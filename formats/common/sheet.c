@@ -162,3 +162,30 @@ void pm_rows_done(struct pm_rows *rows)
 	free(rows->scratch);
 	*rows = (struct pm_rows){.table = NULL};
 }
+
+static void end_rows(void *rows)
+{
+	pm_rows_done(rows);
+}
+
+struct pm_table_reader *pm_table_read(
+	struct pm_arena *a, const struct pm_table *table, uint64_t at, struct pm_error *err)
+{
+	struct pm_table_reader *r = pm_arena_alloc(a, sizeof(*r));
+	r->table = *table;
+	if (table->type->columns)
+		pm_build_check(a, table->type->columns(&r->table, err));
+	r->cells = pm_arena_array(a, (size_t)r->table.n_columns + 1, sizeof(*r->cells));
+	pm_arena_owns(a, end_rows, &r->rows);
+	pm_build_check(a, pm_rows_start(&r->rows, &r->table, at, err));
+	return r;
+}
+
+bool pm_table_next(struct pm_arena *a, struct pm_table_reader *r, struct pm_error *err)
+{
+	if (r->n++ % 1024 == 0) /* a table may have many millions of rows */
+		pm_build_proceed(a);
+	int more = pm_rows_next(&r->rows, r->cells, err);
+	pm_build_check(a, more);
+	return more > 0;
+}

@@ -155,4 +155,19 @@ struct pm_table pm_sheet_table(const struct pm_sheet *sheet, const void *self, u
 /* The same as a document at sheet->path. */
 struct pm_named_doc pm_sheet_document(const struct pm_sheet *sheet, const void *self, uint64_t a);
 
+/* A cursor over any table with its cells, in a build (arena.h), whose arena frees it. */
+struct pm_table_reader {
+	struct pm_table table;
+	struct pm_rows rows;
+	struct pm_cell *cells;
+	uint64_t n; /* rows read */
+};
+
+/* From a position on. */
+struct pm_table_reader *pm_table_read(
+	struct pm_arena *a, const struct pm_table *table, uint64_t at, struct pm_error *err);
+
+/* Reads the next row; false: there is none. */
+bool pm_table_next(struct pm_arena *a, struct pm_table_reader *r, struct pm_error *err);
+
 #endif

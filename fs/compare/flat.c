@@ -375,11 +375,11 @@ static void read_table(struct joining *j, uint32_t run, struct pmfs_model *m, st
 		pmfs_table_column(&table, "operation")};
 	uint32_t *places = pm_arena_array(a, (size_t)n + 1, sizeof(*places));
 	pm_number *numbers = pm_arena_array(a, (size_t)n + 1, sizeof(*numbers));
-	struct pmfs_table_reader *reading = pmfs_table_read(a, &table, 0, err);
+	struct pm_table_reader *reading = pm_table_read(a, &table, 0, err);
 	for (uint32_t i = 0; i < n; i++)
 		places[i] = pmfs_table_column(
 			&table, j->costs->costs[j->costs->runs[run].cost[i]].name);
-	while (pmfs_table_next(a, reading, err))
+	while (pm_table_next(a, reading, err))
 		add_table_row(j, run, reading->cells, table.n_columns, places, key, numbers);
 	pm_arena_done(a);
 }

@@ -39,8 +39,8 @@ static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_e
 		k->costs[i].n_having[of->side] += place[i] != PM_NONE;
 	}
 	struct pm_arena *scratch = pm_arena_scratch(b->a);
-	struct pmfs_table_reader *reading = pmfs_table_read(scratch, &table, 0, err);
-	while (pmfs_table_next(scratch, reading, err))
+	struct pm_table_reader *reading = pm_table_read(scratch, &table, 0, err);
+	while (pm_table_next(scratch, reading, err))
 		for (unsigned i = 0; i < N_COSTS; i++) {
 			pm_number value = place[i] == PM_NONE
 				? NAN

@@ -378,8 +378,8 @@ static void add_series(const struct pmfs_writing *to, struct chrome *c, uint64_t
 		if (s->kind == PM_SERIES_CALLS)
 			continue;
 		struct pm_arena *a = pm_arena_scratch(to->a);
-		struct pmfs_table_reader *r = pmfs_table_read(a, &s->table, 0, to->err);
-		while (!c->out->failed && pmfs_table_next(a, r, to->err))
+		struct pm_table_reader *r = pm_table_read(a, &s->table, 0, to->err);
+		while (!c->out->failed && pm_table_next(a, r, to->err))
 			if (r->cells[s->time].kind == PM_CELL_U64 && n++ % step == 0)
 				add_event(c, pid, s, r->cells);
 		pm_arena_done(a);
@@ -404,10 +404,10 @@ static void take_calls(const struct pmfs_writing *to, struct call_args *args,
 	const struct pm_series *s, const struct place *places, size_t n)
 {
 	struct pm_arena *a = pm_arena_scratch(to->a);
-	struct pmfs_table_reader *r = pmfs_table_read(
-		a, &s->table, s->table.type->dense && n ? places[0].seq : 0, to->err);
+	struct pm_table_reader *r =
+		pm_table_read(a, &s->table, s->table.type->dense && n ? places[0].seq : 0, to->err);
 	size_t at = 0;
-	while (at < n && pmfs_table_next(a, r, to->err)) {
+	while (at < n && pm_table_next(a, r, to->err)) {
 		while (at < n && places[at].seq < r->cells[s->seq].u)
 			at++;
 		if (at == n || places[at].seq != r->cells[s->seq].u)

@@ -171,33 +171,6 @@ void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struc
 	cell->lasts = frame->name != 0;
 }
 
-static void end_rows(void *rows)
-{
-	pm_rows_done(rows);
-}
-
-struct pmfs_table_reader *pmfs_table_read(
-	struct pm_arena *a, const struct pm_table *table, uint64_t at, struct pm_error *err)
-{
-	struct pmfs_table_reader *r = pm_arena_alloc(a, sizeof(*r));
-	r->table = *table;
-	if (table->type->columns)
-		pm_build_check(a, table->type->columns(&r->table, err));
-	r->cells = pm_arena_array(a, (size_t)r->table.n_columns + 1, sizeof(*r->cells));
-	pm_arena_owns(a, end_rows, &r->rows);
-	pm_build_check(a, pm_rows_start(&r->rows, &r->table, at, err));
-	return r;
-}
-
-bool pmfs_table_next(struct pm_arena *a, struct pmfs_table_reader *r, struct pm_error *err)
-{
-	if (r->n++ % 1024 == 0) /* a table may have many millions of rows */
-		pm_build_proceed(a);
-	int more = pm_rows_next(&r->rows, r->cells, err);
-	pm_build_check(a, more);
-	return more > 0;
-}
-
 static void end_text(void *text)
 {
 	pm_text_done(text);

@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
 #define PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
 
+#include "formats/common/sheet.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/views.h"
 
@@ -42,20 +43,5 @@ void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struc
 /* A text document, rendered by `render` with self = the model, a = the item. */
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
 	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err));
-
-/* A cursor over a table with its cells, which belongs to an arena. */
-struct pmfs_table_reader {
-	struct pm_table table;
-	struct pm_rows rows;
-	struct pm_cell *cells;
-	uint64_t n; /* rows read */
-};
-
-/* From a position on, in a build of the arena, as what follows. */
-struct pmfs_table_reader *pmfs_table_read(
-	struct pm_arena *a, const struct pm_table *table, uint64_t at, struct pm_error *err);
-
-/* Reads the next row; false: there is none. */
-bool pmfs_table_next(struct pm_arena *a, struct pmfs_table_reader *r, struct pm_error *err);
 
 #endif

@@ -26,14 +26,14 @@ static void report_rows(
 	struct pmfs_report *r, const struct pm_table *table, uint64_t first, uint64_t end)
 {
 	struct pm_arena *a = pm_arena_scratch(r->a);
-	struct pmfs_table_reader *reading = pmfs_table_read(a, table, 0, r->err);
+	struct pm_table_reader *reading = pm_table_read(a, table, 0, r->err);
 	uint64_t n = 0;
 	bool more = true;
 	pm_json_open(&r->json, '{');
 	write_names(r, &reading->table);
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
-	for (; n < end && (more = pmfs_table_next(a, reading, r->err)); n++) {
+	for (; n < end && (more = pm_table_next(a, reading, r->err)); n++) {
 		if (n < first)
 			continue;
 		pm_json_open(&r->json, '[');
@@ -263,8 +263,8 @@ void pmfs_report_plot(struct pmfs_report *r)
 	}
 	struct plot *plot = pm_arena_alloc(r->a, sizeof(*plot));
 	plot->size = 1;
-	struct pmfs_table_reader *reading = pmfs_table_read(r->a, &series[i].table, 0, r->err);
-	while (pmfs_table_next(r->a, reading, r->err))
+	struct pm_table_reader *reading = pm_table_read(r->a, &series[i].table, 0, r->err);
+	while (pm_table_next(r->a, reading, r->err))
 		plot_row(plot, number_of(&reading->cells[series[i].time]),
 			number_of(&reading->cells[column]));
 	write_plot(r, plot);

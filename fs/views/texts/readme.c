@@ -367,7 +367,7 @@ static void add_gpus(const struct recipes *c)
 		if (!has)
 			continue;
 		pm_build_check(a, gpus[i].table(c->model, 0, &table, c->err));
-		if (pmfs_table_next(a, pmfs_table_read(a, &table, 0, c->err), c->err)) {
+		if (pm_table_next(a, pm_table_read(a, &table, 0, c->err), c->err)) {
 			ask(c, gpus[i].question);
 			pm_text_printf(c->out, "$ %s\n", gpus[i].command);
 		}

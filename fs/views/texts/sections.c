@@ -73,11 +73,11 @@ static unsigned add_heading(struct pm_text *out, const struct pm_section *s)
 static void add_section(const struct pmfs_writing *w, const struct pm_section *s)
 {
 	struct pm_arena *a = pm_arena_scratch(w->a);
-	struct pmfs_table_reader *rows = pmfs_table_read(a, &s->table, 0, w->err);
+	struct pm_table_reader *rows = pm_table_read(a, &s->table, 0, w->err);
 	struct pm_text text = {.arena = a};
 	uint32_t last = s->table.n_columns - 1;
 	unsigned from = 0;
-	for (int n = 0; n < PMFS_SECTION_ROWS && pmfs_table_next(a, rows, w->err); n++) {
+	for (int n = 0; n < PMFS_SECTION_ROWS && pm_table_next(a, rows, w->err); n++) {
 		if (n == 0)
 			from = add_heading(w->out, s);
 		pm_text_printf(w->out, "%*s", INDENT, "");
