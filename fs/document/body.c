@@ -7,163 +7,101 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/search.h"
-#include "formats/common/work.h"
-#include "fs/document/parquet.h"
+#include "fs/document/segments.h"
 #include "profmount/limits.h"
 
 /* Rows per mark: 16 bytes of memory for about 64 KiB of text. */
 #define PMFS_ROWS_PER_MARK 1024
-
-/*
- * Measuring cuts the positions of a table into segments. Each segment is measured separately,
- * with marks relative to its first byte; finally the segments are concatenated. A table whose
- * positions are not dense is a single segment.
- */
 
 enum {
 	SEGMENT = 1 << 16,            /* positions; takes much longer than starting a cursor */
 	BYTES_PER_QUESTION = 1 << 20, /* rows may be long */
 };
 
-struct segment {
-	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
+/* A segment, with marks relative to its first byte. */
+struct measured {
+	struct pmfs_segment segment;
 	uint64_t bytes;
 	struct pmfs_mark *marks;
 	size_t n_marks, room;
-	struct pmfs_failure failure;
 };
 
-struct job {
-	const struct pm_table *table;
-	enum pm_form form;
-	struct segment *segments;
-	size_t n;
-	bool stop; /* atomic: one failed, so the others are not needed */
-};
-
-static int mark_add(struct segment *s, struct pmfs_mark mark)
+static void add_mark(struct measured *m, uint64_t offset, uint64_t at)
 {
-	if (pm_list_room(&s->marks, s->n_marks, &s->room, sizeof(*s->marks)) < 0)
-		return pm_error_plain(&s->failure.error, -ENOMEM);
-	s->marks[s->n_marks++] = mark;
-	return 0;
+	pm_list_grow(&m->segment.arena, &m->marks, m->n_marks, &m->room, sizeof(*m->marks));
+	m->marks[m->n_marks++] = (struct pmfs_mark){.offset = offset, .at = at};
 }
 
-static int segment_rows(
-	const struct job *job, struct segment *s, struct pm_rows *rows, struct pm_cell *cells)
+static void measure_rows(struct measured *m, enum pm_form form)
 {
+	struct pmfs_segment *s = &m->segment;
+	struct pm_table_reader *reader = s->reader;
 	uint64_t asked = 0;
 	for (uint64_t n = 0;; n++) {
 		bool marks = n % PMFS_ROWS_PER_MARK == 0;
-		if (marks || s->bytes - asked > BYTES_PER_QUESTION) {
-			if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
-				return PM_NO_MEMORY;
-			asked = s->bytes;
+		if (marks || m->bytes - asked > BYTES_PER_QUESTION) {
+			pmfs_segment_proceed(s);
+			asked = m->bytes;
 		}
-		int r = pm_rows_next(rows, cells, &s->failure.error);
-		if (r <= 0 || rows->row >= s->to)
-			return r < 0 ? r : 0;
-		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->row};
-		if (marks && mark_add(s, mark) < 0)
-			return -ENOMEM;
-		s->bytes += pm_row_length(job->form, cells, job->table->n_columns);
+		int r = pm_rows_next(&reader->rows, reader->cells, s->err);
+		pm_build_check(&s->arena, r);
+		if (r == 0 || reader->rows.row >= s->to)
+			return;
+		if (marks)
+			add_mark(m, m->bytes, reader->rows.row);
+		m->bytes += pm_row_length(form, reader->cells, reader->table.n_columns);
 	}
 }
 
 /* The same with the table's own measure function. */
-static int segment_batches(const struct job *job, struct segment *s, struct pm_rows *rows)
+static void measure_batches(struct measured *m, enum pm_form form)
 {
+	struct pmfs_segment *s = &m->segment;
+	struct pm_rows *rows = &s->reader->rows;
 	for (;;) {
-		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
-			return PM_NO_MEMORY;
-		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->at};
-		int64_t n = job->table->type->measure(
-			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->failure.error);
-		if (n <= 0)
-			return (int)n;
-		if (mark_add(s, mark) < 0)
-			return -ENOMEM;
+		uint64_t offset = m->bytes, at = rows->at;
+		pmfs_segment_proceed(s);
+		int64_t n = rows->table->type->measure(
+			rows, form, s->to, PMFS_ROWS_PER_MARK, &m->bytes, s->err);
+		pm_build_check(&s->arena, (int)n);
+		if (n == 0)
+			return;
+		add_mark(m, offset, at);
 	}
 }
 
-static int segment_measure(void *context, size_t i)
+static void measure(struct pmfs_segment *s, const void *form)
 {
-	struct job *job = context;
-	struct segment *s = &job->segments[i];
-	struct pm_rows rows;
-	struct pm_cell *cells = calloc(job->table->n_columns + 1, sizeof(*cells));
-	s->failure.error.offset = PM_NO_OFFSET;
-	s->failure.result = cells ? pm_rows_start(&rows, job->table, s->from, &s->failure.error)
-				  : pm_error_plain(&s->failure.error, -ENOMEM);
-	if (s->failure.result >= 0)
-		s->failure.result = job->table->type->measure ? segment_batches(job, s, &rows)
-							      : segment_rows(job, s, &rows, cells);
-	if (cells)
-		pm_rows_done(&rows);
-	free(cells);
-	if (s->failure.result < 0)
-		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
-	return s->failure.result;
+	struct measured *m = (struct measured *)s; /* its first member */
+	(s->reader->table.type->measure ? measure_batches : measure_rows)(
+		m, *(const enum pm_form *)form);
 }
 
-static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm_error *err)
+/* Adds marks and size of all rows, whose text begins at body->size. */
+static void measure_table(struct pmfs_body *body, struct pm_arena *scratch,
+	const struct pm_table *table, enum pm_form form, struct pm_error *err)
 {
-	for (size_t i = 0; i < job->n; i++) {
-		const struct segment *s = &job->segments[i];
-		for (size_t k = 0; k < s->n_marks; k++) {
-			if (pm_list_room(&body->marks, body->n_marks, &body->room,
-				    sizeof(*body->marks)) < 0)
-				return pm_error_plain(err, -ENOMEM);
-			body->marks[body->n_marks++] = (struct pmfs_mark){
-				.offset = body->size + s->marks[k].offset, .at = s->marks[k].at};
-		}
-		body->size += s->bytes;
+	const struct pmfs_segments how = {.table = table,
+		.piece = SEGMENT,
+		.size = sizeof(struct measured),
+		.measure = measure,
+		.context = &form};
+	const struct pmfs_segments *all = pmfs_segments_measure(scratch, &how, err);
+	const struct measured *of = all->items;
+	size_t n = 0;
+	for (size_t i = 0; i < all->n; i++)
+		n += of[i].n_marks;
+	body->marks = pm_arena_zeroed(&body->arena, n, sizeof(*body->marks));
+	for (size_t i = 0; i < all->n; i++) {
+		for (size_t k = 0; k < of[i].n_marks; k++)
+			body->marks[body->n_marks++] =
+				(struct pmfs_mark){.offset = body->size + of[i].marks[k].offset,
+					.at = of[i].marks[k].at};
+		body->size += of[i].bytes;
 	}
-	return 0;
-}
-
-static int cut(struct job *job, uint64_t at, struct pm_error *err)
-{
-	const struct pm_table *table = job->table;
-	uint64_t end = table->end;
-	int r = table->type->end ? table->type->end(table, &end, err) : 0;
-	if (r < 0)
-		return r;
-	uint64_t piece = table->piece ? table->piece : SEGMENT;
-	bool whole = !table->type->dense || end <= at || (end - at) / 2 < piece;
-	job->n = whole ? 1 : (size_t)((end - at - 1) / piece + 1);
-	job->segments = calloc(job->n, sizeof(*job->segments));
-	if (!job->segments)
-		return pm_error_plain(err, -ENOMEM);
-	for (size_t i = 0; i < job->n; i++) {
-		job->segments[i].from = at + i * piece;
-		job->segments[i].to = i + 1 < job->n ? at + (i + 1) * piece : UINT64_MAX;
-	}
-	return 0;
-}
-
-/*
- * Adds marks and size for the rows from position `at` on, whose text begins at body->size. -ENOMEM
- * if the work is cancelled.
- */
-static int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_form form,
-	uint64_t at, struct pm_error *err)
-{
-	struct job job = {.table = table, .form = form};
-	int r = cut(&job, at, err);
-	if (r < 0)
-		return r;
-	r = pmfs_failure_return(&job.segments->failure, job.n, sizeof(*job.segments),
-		pm_crew_each(job.n, segment_measure, &job), err);
-	if (r == 0)
-		r = put_in_a_row(body, &job, err);
-	for (size_t i = 0; i < job.n; i++)
-		free(job.segments[i].marks);
-	free(job.segments);
-	return r;
+	pm_arena_done(scratch);
 }
 
 /*
@@ -185,8 +123,7 @@ static void body_free(struct pm_cached *cached)
 {
 	struct pmfs_body *body = (struct pmfs_body *)cached;
 	pm_text_done(&body->text);
-	free(body->marks);
-	pmfs_parquet_free(body->parquet);
+	pm_arena_done(&body->arena);
 	pthread_mutex_destroy(&body->lock);
 	free(body);
 }
@@ -196,57 +133,46 @@ static enum pm_form form_of(const struct pm_doc *doc)
 	return doc->kind == PM_DOC_CSV ? PM_CSV : PM_TSV;
 }
 
-/* Renders rows until the table ends (1), or there are too many bytes (0). */
-static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm_rows *rows,
-	struct pm_cell *cells, struct pm_error *err)
+struct build {
+	struct pmfs_body *body;
+	const struct pm_doc *doc;
+	struct pm_cache *cache; /* see pmfs_parquet_build */
+	uint64_t key;
+	struct pm_arena scratch;
+	struct pm_error *err;
+};
+
+/* Renders rows until the table ends; false: there are too many bytes. */
+static bool render_small(struct build *b)
 {
-	for (uint64_t n = 1;; n++) {
-		if (pm_work_cancelled())
-			return pm_error_plain(err, PM_CANCELLED);
-		int r = pm_rows_next(rows, cells, err);
-		if (r <= 0)
-			return r < 0 ? r : 1;
-		pm_row_render(&body->text, form_of(doc), cells, doc->table.n_columns);
-		if (body->text.failed || body->text.len > (n < FEW_ROWS ? FEW_BYTES : SMALL))
-			return pm_text_status(&body->text);
+	struct pm_arena *a = &b->scratch;
+	struct pm_text *text = &b->body->text;
+	struct pm_table_reader *reader = pm_table_read(a, &b->doc->table, 0, b->err);
+	uint64_t n = 1;
+	bool more;
+	for (; (more = pm_table_next(a, reader, b->err)); n++) {
+		pm_build_proceed(a);
+		pm_row_render(text, form_of(b->doc), reader->cells, reader->table.n_columns);
+		pm_build_check(a, pm_text_status(text));
+		if (text->len > (n < FEW_ROWS ? FEW_BYTES : SMALL))
+			break;
 	}
+	pm_arena_done(a);
+	return !more;
 }
 
-static int try_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
+static void build_table(struct build *b)
 {
-	struct pm_rows rows;
-	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
-	if (!cells)
-		return pm_error_plain(err, -ENOMEM);
-	int r = pm_rows_start(&rows, &doc->table, 0, err);
-	if (r >= 0)
-		r = render_small(body, doc, &rows, cells, err);
-	pm_rows_done(&rows);
-	free(cells);
-	return r;
-}
-
-static int build_table(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
-{
-	pm_row_header(&body->text, form_of(doc), &doc->table);
+	struct pmfs_body *body = b->body;
+	pm_row_header(&body->text, form_of(b->doc), &b->doc->table);
 	size_t header = body->text.len;
-	int r = try_small(body, doc, err);
-	if (r < 0)
-		return r;
-	if (r > 0) {
-		body->whole = true;
-		return 0;
-	}
+	body->whole = render_small(b);
+	if (body->whole)
+		return;
 	body->text.len = header;
 	body->size = header;
-	return pmfs_measure(body, &doc->table, form_of(doc), 0, err);
+	measure_table(body, &b->scratch, &b->doc->table, form_of(b->doc), b->err);
 }
-
-/* Additional data for building row groups: see pmfs_parquet_build. */
-struct place {
-	struct pm_cache *cache;
-	uint64_t key;
-};
 
 int pmfs_body_too_long(const struct pm_text *text, struct pm_error *err)
 {
@@ -254,36 +180,29 @@ int pmfs_body_too_long(const struct pm_text *text, struct pm_error *err)
 		text->limit ? text->limit : PM_LIMIT_TEXT);
 }
 
-static int build(struct pmfs_body *body, const struct pm_doc *doc, const struct place *place,
-	struct pm_error *err)
+static void build(void *context)
 {
-	int r;
-	switch (doc->kind) {
+	struct build *b = context;
+	struct pmfs_body *body = b->body;
+	struct pm_arena *a = &body->arena;
+	switch (b->doc->kind) {
 	case PM_DOC_TEXT:
 	case PM_DOC_LINK:
-		r = doc->text.render(doc, &body->text, err);
+		pm_build_check(a, b->doc->text.render(b->doc, &body->text, b->err));
 		body->whole = true;
-		break;
+		return;
 	case PM_DOC_CSV:
-	case PM_DOC_TSV: r = build_table(body, doc, err); break;
+	case PM_DOC_TSV: build_table(b); return;
 	case PM_DOC_PARQUET:
-		r = pmfs_parquet_build(doc, place->cache, place->key, &body->parquet, err);
-		break;
+		body->parquet = pmfs_parquet_build(a, b->doc, b->cache, b->key, b->err);
+		body->size = body->parquet->size;
+		return;
 	case PM_DOC_BYTES:
 	case PM_DOC_FILE:
-	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
+	default:
+		pm_build_fail(
+			a, pm_error_set(b->err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered"));
 	}
-	if (body->text.full)
-		return pmfs_body_too_long(&body->text, err);
-	if (r == 0)
-		r = pm_text_status(&body->text);
-	if (r < 0)
-		return pm_error_plain(err, r);
-	if (body->whole)
-		body->size = body->text.len;
-	if (body->parquet)
-		body->size = body->parquet->size;
-	return 0;
 }
 
 /* Accounts for the memory of a text that is being built. */
@@ -303,7 +222,6 @@ static void account_grown(void *context, size_t more)
 int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
 	struct pmfs_body **ret, struct pm_error *err)
 {
-	const struct place place = {.cache = cache, .key = key};
 	struct account account = {.cache = cache};
 	struct pmfs_body *body = calloc(1, sizeof(*body));
 	if (!body)
@@ -312,16 +230,24 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t k
 	pthread_mutex_init(&body->lock, NULL);
 	body->text.grown = account_grown;
 	body->text.grown_context = &account;
-	int r = build(body, doc, &place, err);
+	struct build b = {body, doc, cache, key, {.of = &body->arena}, err};
+	int r = pm_build(&body->arena, build, &b);
+	pm_arena_done(&b.scratch);
 	body->text.grown = NULL;
 	if (cache && account.bytes)
 		pm_cache_reserve(cache, -account.bytes);
+	if (body->text.full)
+		r = pmfs_body_too_long(&body->text, err);
+	else if (r == 0)
+		r = pm_text_status(&body->text);
 	if (r < 0) {
 		body_free(&body->cached);
-		return r;
+		return pm_error_plain(err, r);
 	}
+	if (body->whole)
+		body->size = body->text.len;
 	pm_text_shrink(&body->text);
-	body->cached.bytes = sizeof(*body) + body->text.taken + body->room * sizeof(*body->marks);
+	body->cached.bytes = sizeof(*body) + body->arena.total + body->text.taken;
 	if (body->parquet)
 		body->cached.bytes += pmfs_parquet_memory(body->parquet);
 	*ret = body;
@@ -341,63 +267,44 @@ static struct pmfs_mark mark_before(struct pmfs_body *body, uint64_t off)
 	return best;
 }
 
-static void remember(struct pmfs_body *body, struct pmfs_mark mark)
-{
-	pthread_mutex_lock(&body->lock);
-	body->resume[body->next_resume++ % PMFS_N_RESUME] = mark;
-	pthread_mutex_unlock(&body->lock);
-}
-
 /* A window of the table's rows being rendered: bytes [off, until) of the document's text. */
 struct window {
+	struct pm_arena arena;
+	struct pmfs_body *body;
+	const struct pm_doc *doc;
+	struct pm_text *out;
+	struct pm_error *err;
 	uint64_t off, until;
 	uint64_t pos;          /* offset of the row that comes next */
 	struct pmfs_mark last; /* the last row rendered */
 	uint64_t first;        /* offset of the first row rendered, or UINT64_MAX */
 };
 
-/* One row, skipped by its length if it ends before the window. 1, 0 at the end, or negative. */
-static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
-	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
+/* Appends a row, or skips it by its length if it ends before the window. */
+static void window_row(struct window *w, const struct pm_table_reader *reader)
 {
-	enum pm_form form = form_of(doc);
-	int r = pm_rows_next(rows, cells, err);
-	if (r <= 0)
-		return r;
+	enum pm_form form = form_of(w->doc);
+	uint32_t n = reader->table.n_columns;
 	if (w->pos < w->off) {
-		uint64_t n = pm_row_length(form, cells, doc->table.n_columns);
-		if (w->pos + n <= w->off) {
-			w->pos += n;
-			return 1;
+		uint64_t bytes = pm_row_length(form, reader->cells, n);
+		if (w->pos + bytes <= w->off) {
+			w->pos += bytes;
+			return;
 		}
 	}
-	size_t before = out->len;
-	pm_row_render(out, form, cells, doc->table.n_columns);
-	if (out->failed)
-		return pm_error_plain(err, -ENOMEM);
+	size_t before = w->out->len;
+	pm_row_render(w->out, form, reader->cells, n);
+	pm_build_check(&w->arena, pm_text_status(w->out));
 	if (w->first == UINT64_MAX)
 		w->first = w->pos;
-	w->last = (struct pmfs_mark){.offset = w->pos, .at = rows->row};
-	w->pos += out->len - before;
-	return 1;
-}
-
-static int window_rows(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
-	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
-{
-	int r = 1;
-	for (uint64_t n = 0; r > 0 && w->pos < w->until; n++) {
-		if (n % PMFS_ROWS_PER_MARK == 0 && pm_work_cancelled())
-			return pm_error_plain(err, PM_CANCELLED);
-		r = window_row(w, doc, rows, cells, out, err);
-	}
-	return r < 0 ? r : 0;
+	w->last = (struct pmfs_mark){.offset = w->pos, .at = reader->rows.row};
+	w->pos += w->out->len - before;
 }
 
 /* Cuts what was rendered from `start` (in `out`) to the window, and remembers where it ended. */
-static void window_cut(struct window *w, struct pmfs_body *body, size_t start, uint64_t next_at,
-	struct pm_text *out)
+static void window_cut(struct window *w, size_t start, uint64_t next_at)
 {
+	struct pm_text *out = w->out;
 	if (w->first == UINT64_MAX)
 		return;
 	if (w->pos > w->until)
@@ -407,30 +314,25 @@ static void window_cut(struct window *w, struct pmfs_body *body, size_t start, u
 		memmove(out->p + start, out->p + start + cut, out->len - start - cut);
 		out->len -= cut;
 	}
-	remember(body,
-		w->pos > w->until ? w->last : (struct pmfs_mark){.offset = w->pos, .at = next_at});
+	struct pmfs_body *body = w->body;
+	pthread_mutex_lock(&body->lock);
+	body->resume[body->next_resume++ % PMFS_N_RESUME] =
+		w->pos > w->until ? w->last : (struct pmfs_mark){.offset = w->pos, .at = next_at};
+	pthread_mutex_unlock(&body->lock);
 }
 
-static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, struct window *w,
-	struct pm_text *out, struct pm_error *err)
+static void window_of_rows(void *window)
 {
-	struct pm_rows rows;
-	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
-	if (!cells)
-		return pm_error_plain(err, -ENOMEM);
-	struct pmfs_mark mark = mark_before(body, w->off);
-	size_t start = out->len;
+	struct window *w = window;
+	struct pmfs_mark mark = mark_before(w->body, w->off);
+	size_t start = w->out->len;
+	struct pm_table_reader *reader = pm_table_read(&w->arena, &w->doc->table, mark.at, w->err);
 	w->pos = mark.offset;
 	w->first = UINT64_MAX;
-	pm_text_expect(out, (size_t)(w->until - w->off) + ROW);
-	int r = pm_rows_start(&rows, &doc->table, mark.at, err);
-	if (r >= 0)
-		r = window_rows(w, doc, &rows, cells, out, err);
-	if (r >= 0)
-		window_cut(w, body, start, rows.at, out);
-	pm_rows_done(&rows);
-	free(cells);
-	return r;
+	pm_text_expect(w->out, (size_t)(w->until - w->off) + ROW);
+	while (w->pos < w->until && pm_table_next(&w->arena, reader, w->err))
+		window_row(w, reader);
+	window_cut(w, start, reader->rows.at);
 }
 
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
@@ -446,6 +348,9 @@ int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t 
 	}
 	if (off == until || body->n_marks == 0)
 		return 0;
-	struct window w = {.off = off, .until = until};
-	return window_of_rows(body, doc, &w, out, err);
+	struct window w = {
+		.body = body, .doc = doc, .out = out, .err = err, .off = off, .until = until};
+	int r = pm_build(&w.arena, window_of_rows, &w);
+	pm_arena_done(&w.arena);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }

@@ -26,8 +26,9 @@ struct pmfs_body {
 	uint64_t size;
 	bool whole;
 	struct pm_text text;     /* if whole: everything; else the header row */
+	struct pm_arena arena;   /* has what follows: */
 	struct pmfs_mark *marks; /* every PMFS_ROWS_PER_MARK rows, the first row first */
-	size_t n_marks, room;
+	size_t n_marks;
 	struct pmfs_parquet *parquet; /* instead of these, for a document of that kind */
 	/*
 	 * Ends of earlier windows, from which sequential readers continue without rendering rows

@@ -125,38 +125,26 @@ static void chunk_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *re
 
 enum { N_PLACES = 1 << 12 };
 
-int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
+void pmfs_chunk_begin(struct pm_arena *a, struct pmfs_chunk *c, enum pmfs_storage storage)
 {
-	pm_strtab_done(&c->texts);
-	pm_arena_done(&c->arena);
-	c->texts = (struct pm_strtab){.arena = &c->arena};
+	bool has_places = storage == PMFS_STORE_TEXT && !c->laid_out;
+	if (!c->arena) {
+		c->arena = c->scratch.arena = a;
+		c->of_texts = pm_arena_scratch(a);
+		c->present = pm_arena_alloc(a, PMFS_GROUP_ROWS / 8);
+	} else {
+		pm_arena_done(c->of_texts);
+		memset(c->present, 0, PMFS_GROUP_ROWS / 8);
+		if (c->seen_at)
+			memset(c->seen_at, 0, N_PLACES * sizeof(*c->seen_at));
+	}
+	if (has_places && !c->seen_at)
+		c->seen_at = pm_arena_array(a, N_PLACES, sizeof(*c->seen_at));
+	c->texts = pm_strtab_in(c->of_texts);
 	c->storage = storage;
 	c->n = c->n_nulls = c->last = 0;
 	c->seen = 0;
 	c->bytes = 0;
-	c->failed = false;
-	if (!c->present)
-		c->present = malloc(PMFS_GROUP_ROWS / 8);
-	bool has_places = storage == PMFS_STORE_TEXT && !c->laid_out;
-	if (has_places && !c->seen_at)
-		c->seen_at = malloc(N_PLACES * sizeof(*c->seen_at));
-	if (!c->present || (has_places && !c->seen_at))
-		return -ENOMEM;
-	memset(c->present, 0, PMFS_GROUP_ROWS / 8);
-	if (has_places)
-		memset(c->seen_at, 0, N_PLACES * sizeof(*c->seen_at));
-	return 0;
-}
-
-void pmfs_chunk_done(struct pmfs_chunk *c)
-{
-	pm_strtab_done(&c->texts);
-	pm_arena_done(&c->arena);
-	pm_text_done(&c->scratch);
-	free(c->values);
-	free(c->present);
-	free(c->seen_at);
-	*c = (struct pmfs_chunk){.n = 0};
 }
 
 /* ---- cells ---- */
@@ -255,17 +243,14 @@ static struct pm_bytes text_of(struct pmfs_chunk *c, const struct pm_cell *cell)
 		pm_row_render(&c->scratch, PM_TSV, cell, 1);
 		c->scratch.len -= c->scratch.len > 0; /* the line feed */
 	}
-	c->failed |= c->scratch.failed;
 	return pm_text_view(&c->scratch);
 }
 
 static void add_value(struct pmfs_chunk *c, uint64_t value)
 {
 	uint32_t i = c->n - c->n_nulls;
-	if (i == c->room && pm_list_room(&c->values, i, &c->room, sizeof(*c->values)) < 0) {
-		c->failed = true;
-		return;
-	}
+	if (i == c->room)
+		pm_list_grow(c->arena, &c->values, i, &c->room, sizeof(*c->values));
 	c->present[c->n >> 3] |= (uint8_t)(1u << (c->n & 7));
 	c->values[i] = value;
 	c->n++;
@@ -287,12 +272,8 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
 	if (c->texts.n == 0 || !pm_bytes_equal(text, c->texts.items[c->last])) {
 		uint32_t known = c->texts.n;
 		c->last = pm_strtab_add(&c->texts, text);
-		if (c->last == UINT32_MAX) {
-			c->failed = true;
-			c->last = 0;
-		} else if (c->last == known) {
+		if (c->last == known)
 			c->bytes += text.len;
-		}
 	}
 	add_value(c, c->last);
 }
@@ -354,7 +335,8 @@ void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
 static int set_index(struct pmfs_dictionary *d, uint32_t number, uint32_t index)
 {
 	size_t before = d->room;
-	if (pm_list_room(&d->index_of, number, &d->room, sizeof(*d->index_of)) < 0)
+	if (pm_list_room_in(d->texts.arena, &d->index_of, number, &d->room, sizeof(*d->index_of)) <
+		0)
 		return -ENOMEM;
 	if (d->room > before)
 		memset(d->index_of + before, 0, (d->room - before) * sizeof(*d->index_of));
@@ -373,21 +355,12 @@ int pmfs_dictionary_add(struct pmfs_dictionary *d, uint32_t number, struct pm_by
 		pm_text_utf8(&clean, text);
 		text = pm_text_view(&clean);
 	}
-	d->texts.arena = &d->arena;
 	uint32_t n = d->texts.n;
 	uint32_t index = clean.failed ? UINT32_MAX : pm_strtab_add(&d->texts, text);
 	if (index == n)
 		d->bytes += text.len;
 	pm_text_done(&clean);
 	return index == UINT32_MAX ? -ENOMEM : set_index(d, number, index + 2);
-}
-
-void pmfs_dictionary_done(struct pmfs_dictionary *d)
-{
-	pm_strtab_done(&d->texts);
-	pm_arena_done(&d->arena);
-	pm_text_done(&d->page);
-	free(d->index_of);
 }
 
 /* Replaces the table's numbers of texts by indexes. */

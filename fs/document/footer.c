@@ -1,10 +1,10 @@
 /* Parquet's metadata: https://github.com/apache/parquet-format, parquet.thrift. */
 #include "fs/document/layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "fs/document/thrift.h"
+#include "profmount/limits.h"
 #include "profmount/profile.h"
 
 /* ---- positions of the columns of row groups in a file that is laid out: see layout.h ---- */
@@ -257,7 +257,7 @@ static void add_pair(struct pm_text *out, const char *key, struct pm_bytes value
 
 static void add_pairs(struct pmfs_thrift *file, const struct pm_doc *doc)
 {
-	struct pm_text units = {.p = NULL};
+	struct pm_text units = {.arena = file->out->arena};
 	units_of(&units, &doc->table);
 	pmfs_thrift_list(file, 5, PMFS_THRIFT_STRUCT, doc->of ? 3 : 1);
 	add_pair(file->out, "units", pm_text_view(&units));
@@ -305,34 +305,29 @@ void pmfs_footer_add(const struct pmfs_parquet *p, const struct pm_doc *doc,
 	pm_text_str(out, magic);
 }
 
-/* Ranges with which the footer has its maximum size; NULL if out of memory. */
-static struct pmfs_range *widest_ranges(const struct pmfs_parquet *p)
-{
-	struct pmfs_range *ret = calloc(p->n * p->n_columns, sizeof(*ret));
-	for (size_t i = 0; ret && i < p->n * p->n_columns; i++)
-		ret[i].is_known = p->storage[i % p->n_columns] != PMFS_STORE_TEXT;
-	return ret;
-}
-
-int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
+void pmfs_parquet_end(
+	struct pm_arena *a, struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
 {
 	uint64_t at = PMFS_PARQUET_BEGIN;
-	struct pmfs_range *widest = NULL;
-	if (p->layout && !(widest = widest_ranges(p)))
-		return pm_error_plain(err, -ENOMEM);
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pmfs_range *widest = NULL; /* ranges with which a footer has its maximum size */
+	if (p->layout) {
+		widest = pm_arena_array(scratch, p->n * p->n_columns, sizeof(*widest));
+		for (size_t i = 0; i < p->n * p->n_columns; i++)
+			widest[i].is_known = p->storage[i % p->n_columns] != PMFS_STORE_TEXT;
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		p->groups[i].offset = p->layout ? pmfs_layout_offset(p, i, 0) : at;
 		at += p->groups[i].bytes;
 	}
 	p->footer_at = at;
-	pmfs_footer_add(p, doc, widest, &p->footer);
-	free(widest);
-	p->size = at + p->footer.len;
-	if (p->footer.full)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET, "has too many row groups");
-	if (p->footer.failed)
-		return pm_error_plain(err, -ENOMEM);
-	if (p->layout)
-		pm_text_done(&p->footer);
-	return 0;
+	struct pm_text footer = {.arena = p->layout ? scratch : a, .limit = PM_LIMIT_TEXT};
+	pmfs_footer_add(p, doc, widest, &footer);
+	if (footer.full)
+		pm_build_fail(a,
+			pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET, "has too many row groups"));
+	p->size = at + footer.len;
+	if (!p->layout)
+		p->footer = pm_text_view(&footer);
+	pm_arena_done(scratch);
 }

@@ -32,179 +32,116 @@ static int gather(void *context, uint32_t column, uint32_t number, struct pm_byt
 	return r == 0 && g->bytes > MOST_TEXTS ? -E2BIG : r;
 }
 
-static bool is_storable(const struct pmfs_parquet *p)
-{
-	for (uint32_t c = 0; c < p->n_columns; c++)
-		if (p->storage[c] != PMFS_STORE_I64 && p->storage[c] != PMFS_STORE_TEXT)
-			return false;
-	return true;
-}
-
-static int make_dictionaries(
-	const struct pmfs_parquet *p, const struct pm_table *table, struct pm_error *err)
-{
-	struct gathering g = {p->layout->dictionaries, p->n_columns, 0};
-	int r = table->type->texts(table, gather, &g, err);
-	for (uint32_t c = 0; r == 0 && c < p->n_columns; c++)
-		r = pmfs_dictionary_end(&g.dictionaries[c]);
-	return r;
-}
-
 /* ---- row groups ---- */
 
 /* The size of the chunks of so many rows. */
-static int chunk_sizes(const struct pmfs_parquet *p, uint32_t rows, struct pmfs_chunk_facts *ret)
+static void chunk_sizes(struct pm_arena *a, const struct pmfs_parquet *p, uint32_t rows,
+	struct pmfs_chunk_facts *ret)
 {
-	struct pmfs_chunk *chunk = calloc(1, sizeof(*chunk));
-	struct pm_text text = {.p = NULL};
-	int r = chunk ? 0 : -ENOMEM;
-	for (uint32_t c = 0; r == 0 && c < p->n_columns; c++) {
-		chunk->laid_out = true;
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	struct pmfs_chunk *chunk = pm_arena_alloc(scratch, sizeof(*chunk));
+	struct pm_text text = {.arena = scratch};
+	chunk->laid_out = true;
+	for (uint32_t c = 0; c < p->n_columns; c++) {
 		chunk->dictionary = &p->layout->dictionaries[c];
-		r = pmfs_chunk_begin(chunk, p->storage[c]);
+		pmfs_chunk_begin(scratch, chunk, p->storage[c]);
 		chunk->n = chunk->n_nulls = rows;
 		pm_text_clear(&text);
-		if (r == 0)
-			pmfs_chunk_render(chunk, &text, &ret[c]);
+		pmfs_chunk_render(chunk, &text, &ret[c]);
 		ret[c].n_nulls = PMFS_UNKNOWN;
-		if (r == 0 && text.failed)
-			r = -ENOMEM;
 	}
-	if (chunk)
-		pmfs_chunk_done(chunk);
-	free(chunk);
-	pm_text_done(&text);
-	return r;
+	pm_arena_done(scratch);
 }
 
-static int make_groups(struct pmfs_parquet *p, uint64_t n_rows)
+static void make_groups(struct pm_arena *a, struct pmfs_parquet *p, uint64_t n_rows)
 {
-	size_t n = (size_t)((n_rows - 1) / PMFS_GROUP_ROWS) + 1;
 	struct pmfs_layout *layout = p->layout;
-	uint32_t rest = (uint32_t)(n_rows - (uint64_t)(n - 1) * PMFS_GROUP_ROWS);
-	int r = chunk_sizes(p, PMFS_GROUP_ROWS, layout->full);
-	if (r == 0)
-		r = chunk_sizes(p, rest, layout->last);
-	p->groups = r == 0 ? calloc(n, sizeof(*p->groups)) : NULL;
-	if (!p->groups)
-		return -ENOMEM;
-	p->n = p->room = n;
 	p->n_rows = n_rows;
-	for (size_t i = 0; i < n; i++) {
+	p->n = (size_t)((n_rows - 1) / PMFS_GROUP_ROWS) + 1;
+	uint32_t rest = (uint32_t)(n_rows - (uint64_t)(p->n - 1) * PMFS_GROUP_ROWS);
+	layout->full = pm_arena_array(a, p->n_columns, sizeof(*layout->full));
+	layout->last = pm_arena_array(a, p->n_columns, sizeof(*layout->last));
+	chunk_sizes(a, p, PMFS_GROUP_ROWS, layout->full);
+	chunk_sizes(a, p, rest, layout->last);
+	p->groups = pm_arena_array(a, p->n, sizeof(*p->groups));
+	for (size_t i = 0; i < p->n; i++) {
 		struct pmfs_rowgroup *group = &p->groups[i];
 		group->at = (uint64_t)i * PMFS_GROUP_ROWS;
-		group->rows = i + 1 < n ? PMFS_GROUP_ROWS : rest;
-		group->columns = i + 1 < n ? layout->full : layout->last;
+		group->rows = i + 1 < p->n ? PMFS_GROUP_ROWS : rest;
+		group->columns = i + 1 < p->n ? layout->full : layout->last;
 		for (uint32_t c = 0; c < p->n_columns; c++)
 			group->bytes += group->columns[c].bytes;
 	}
-	return 0;
+}
+
+static void free_texts(void *arena)
+{
+	pm_arena_done(arena);
+}
+
+bool pmfs_layout_make(
+	struct pm_arena *a, struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
+{
+	const struct pm_table *table = &doc->table;
+	if (!table->type->texts || table->end < FEWEST_ROWS)
+		return false;
+	for (uint32_t c = 0; c < p->n_columns; c++)
+		if (p->storage[c] != PMFS_STORE_I64 && p->storage[c] != PMFS_STORE_TEXT)
+			return false;
+	struct pmfs_layout *layout = pm_arena_alloc(a, sizeof(*layout));
+	pm_arena_owns(a, free_texts, &layout->arena);
+	layout->per_block = table->decoded ? 1 : PER_BLOCK;
+	layout->dictionaries = pm_arena_array(a, p->n_columns, sizeof(*layout->dictionaries));
+	for (uint32_t c = 0; c < p->n_columns; c++) {
+		layout->dictionaries[c].texts = pm_strtab_in(&layout->arena);
+		layout->dictionaries[c].page.arena = &layout->arena;
+	}
+	struct gathering g = {layout->dictionaries, p->n_columns, 0};
+	int r = table->type->texts(table, gather, &g, err);
+	for (uint32_t c = 0; r == 0 && c < p->n_columns; c++)
+		r = pmfs_dictionary_end(&g.dictionaries[c]);
+	if (r == -E2BIG || r == -EFBIG) {
+		pm_arena_done(&layout->arena);
+		return false;
+	}
+	pm_build_check(a, r);
+	p->layout = layout;
+	make_groups(a, p, table->end);
+	return true;
 }
 
 /* ---- chunks ---- */
 
-static void strips_free(struct pm_strip *strips, uint32_t n)
-{
-	for (uint32_t c = 0; strips && c < n; c++) {
-		free(strips[c].values);
-		free(strips[c].known);
-	}
-	free(strips);
-}
-
-/* Room for columns [from, to). */
-static struct pm_strip *strips_new(uint32_t n, uint32_t from, uint32_t to, uint32_t rows)
-{
-	struct pm_strip *strips = calloc(n, sizeof(*strips));
-	bool failed = !strips;
-	for (uint32_t c = from; !failed && c < to; c++) {
-		strips[c].values = malloc(rows * sizeof(*strips[c].values));
-		strips[c].known = malloc(rows);
-		failed = !strips[c].values || !strips[c].known;
-	}
-	if (!failed)
-		return strips;
-	strips_free(strips, n);
-	return NULL;
-}
-
-static int add_chunk(const struct pmfs_parquet *p, const struct pmfs_rowgroup *group,
-	uint32_t column, const struct pm_strip *strip, struct pm_text *out)
+static void add_chunk(struct pm_arena *a, const struct pmfs_parquet *p,
+	const struct pmfs_rowgroup *group, uint32_t column, const struct pm_strip *strip,
+	struct pm_text *out)
 {
 	struct pmfs_chunk chunk = {
 		.laid_out = true, .dictionary = &p->layout->dictionaries[column]};
 	struct pmfs_chunk_facts facts;
-	if (pm_work_cancelled())
-		return PM_CANCELLED;
-	int r = pmfs_chunk_begin(&chunk, p->storage[column]);
-	if (r == 0)
-		r = pmfs_chunk_take(&chunk, strip, group->rows);
-	if (r == 0)
-		pmfs_chunk_render(&chunk, out, &facts);
-	if (r == 0 && !out->failed && facts.bytes != group->columns[column].bytes)
-		r = -EIO;
-	chunk.values = NULL; /* the strip's */
-	pmfs_chunk_done(&chunk);
-	return r == 0 && out->failed ? -ENOMEM : r;
+	pm_build_proceed(a);
+	pmfs_chunk_begin(a, &chunk, p->storage[column]);
+	pm_build_check(a, pmfs_chunk_take(&chunk, strip, group->rows));
+	pmfs_chunk_render(&chunk, out, &facts);
+	pm_build_check(a, pm_text_status(out));
+	pm_build_check(a, facts.bytes != group->columns[column].bytes ? -EIO : 0);
 }
 
-int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
-	const struct pmfs_layout_part *part, struct pm_text *out, struct pm_error *err)
+void pmfs_layout_chunks(struct pm_arena *a, const struct pmfs_parquet *p,
+	const struct pm_table *table, const struct pmfs_layout_part *part, struct pm_text *out,
+	struct pm_error *err)
 {
 	const struct pmfs_rowgroup *group = &p->groups[part->group];
-	struct pm_strip *strips = strips_new(p->n_columns, part->from, part->to, group->rows);
-	if (!strips)
-		return pm_error_plain(err, -ENOMEM);
-	int r = table->type->strips(table, group->at, group->at + group->rows, strips, err);
-	for (uint32_t c = part->from; r == 0 && c < part->to; c++)
-		r = add_chunk(p, group, c, &strips[c], out);
-	strips_free(strips, p->n_columns);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-void pmfs_layout_free(struct pmfs_layout *layout, uint32_t n_columns)
-{
-	if (!layout)
-		return;
-	for (uint32_t c = 0; layout->dictionaries && c < n_columns; c++)
-		pmfs_dictionary_done(&layout->dictionaries[c]);
-	free(layout->dictionaries);
-	free(layout->full);
-	free(layout->last);
-	free(layout);
-}
-
-static struct pmfs_layout *layout_new(uint32_t n_columns)
-{
-	struct pmfs_layout *layout = calloc(1, sizeof(*layout));
-	if (!layout)
-		return NULL;
-	layout->dictionaries = calloc(n_columns, sizeof(*layout->dictionaries));
-	layout->full = calloc(n_columns, sizeof(*layout->full));
-	layout->last = calloc(n_columns, sizeof(*layout->last));
-	if (layout->dictionaries && layout->full && layout->last)
-		return layout;
-	pmfs_layout_free(layout, n_columns);
-	return NULL;
-}
-
-int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
-{
-	const struct pm_table *table = &doc->table;
-	if (!table->type->texts || table->end < FEWEST_ROWS || !is_storable(p))
-		return 0;
-	p->layout = layout_new(p->n_columns);
-	if (!p->layout)
-		return pm_error_plain(err, -ENOMEM);
-	p->layout->per_block = table->decoded ? 1 : PER_BLOCK;
-	int r = make_dictionaries(p, table, err);
-	if (r == 0)
-		r = make_groups(p, table->end);
-	if (r == 0)
-		return 1;
-	pmfs_layout_free(p->layout, p->n_columns);
-	p->layout = NULL;
-	return r == -E2BIG || r == -EFBIG ? 0 : pm_error_plain(err, r);
+	struct pm_strip *strips = pm_arena_array(a, p->n_columns, sizeof(*strips));
+	for (uint32_t c = part->from; c < part->to; c++) {
+		strips[c].values =
+			pm_arena_realloc(a, NULL, group->rows * sizeof(*strips[c].values));
+		strips[c].known = pm_arena_realloc(a, NULL, group->rows);
+	}
+	pm_build_check(
+		a, table->type->strips(table, group->at, group->at + group->rows, strips, err));
+	for (uint32_t c = part->from; c < part->to; c++)
+		add_chunk(a, p, group, c, &strips[c], out);
 }
 
 /* ---- footer ---- */
@@ -237,49 +174,28 @@ static int group_ranges(void *context, size_t i)
 	return r;
 }
 
-static int all_ranges(struct job *job, struct pm_error *err)
-{
-	if (!job->table->type->bounds)
-		return 0;
-	for (size_t i = 0; i < job->p->n; i++)
-		job->errors[i].offset = PM_NO_OFFSET;
-	int r = pm_crew_each(job->p->n, group_ranges, job);
-	for (size_t i = 0; r < 0 && err && !err->code && i < job->p->n; i++)
-		if (job->errors[i].code)
-			*err = job->errors[i];
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static int add_padded(const struct pmfs_parquet *p, const struct pm_text *footer,
+void pmfs_layout_footer(struct pm_arena *a, const struct pmfs_parquet *p, const struct pm_doc *doc,
 	struct pm_text *out, struct pm_error *err)
 {
-	if (footer->failed || footer->len > p->size - p->footer_at)
-		return pm_error_plain(err, footer->failed ? -ENOMEM : -EIO);
-	size_t zeros = (size_t)(p->size - p->footer_at) - footer->len;
-	char *room = pm_text_reserve(out, zeros);
-	if (!room)
-		return pm_error_plain(err, -ENOMEM);
-	memset(room, 0, zeros);
-	out->len += zeros;
-	pm_text_bytes(out, pm_text_view(footer));
-	return out->failed ? pm_error_plain(err, -ENOMEM) : 0;
-}
-
-int pmfs_layout_footer(const struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_text *out,
-	struct pm_error *err)
-{
-	struct pm_text footer = {.p = NULL};
 	struct job job = {.p = p,
 		.table = &doc->table,
-		.ranges = calloc(p->n * p->n_columns, sizeof(*job.ranges)),
-		.errors = calloc(p->n, sizeof(*job.errors))};
-	int r = job.ranges && job.errors ? all_ranges(&job, err) : -ENOMEM;
-	if (r == 0)
-		pmfs_footer_add(p, doc, job.ranges, &footer);
-	if (r == 0)
-		r = add_padded(p, &footer, out, err);
-	free(job.ranges);
-	free(job.errors);
-	pm_text_done(&footer);
-	return r < 0 ? pm_error_plain(err, r) : 0;
+		.ranges = pm_arena_array(a, p->n * p->n_columns, sizeof(*job.ranges)),
+		.errors = pm_arena_array(a, p->n, sizeof(*job.errors))};
+	for (size_t i = 0; i < p->n; i++)
+		job.errors[i].offset = PM_NO_OFFSET;
+	int r = doc->table.type->bounds ? pm_crew_each(p->n, group_ranges, &job) : 0;
+	for (size_t i = 0; r < 0 && err && !err->code && i < p->n; i++)
+		if (job.errors[i].code)
+			*err = job.errors[i];
+	pm_build_check(a, r);
+	struct pm_text footer = {.arena = a};
+	pmfs_footer_add(p, doc, job.ranges, &footer);
+	pm_build_check(a, footer.len > p->size - p->footer_at ? -EIO : 0);
+	size_t zeros = (size_t)(p->size - p->footer_at) - footer.len;
+	char *room = pm_text_reserve(out, zeros);
+	if (room) {
+		memset(room, 0, zeros);
+		out->len += zeros;
+	}
+	pm_text_bytes(out, pm_text_view(&footer));
 }

@@ -15,11 +15,12 @@
 #include "fs/document/parquet.h"
 
 /*
- * Lays the document's table out: fills p->layout, groups and n_rows. Returns 1, or 0 if the table
- * must be measured because it is small, has too many texts, or does not report them. One pass over
- * its texts.
+ * Lays the document's table out, in a build of the arena, as what follows: fills p->layout, groups
+ * and n_rows. False if the table must be measured because it is small, has too many texts, or does
+ * not report them. One pass over its texts.
  */
-int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
+bool pmfs_layout_make(
+	struct pm_arena *a, struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
 
 /* Where a column of a row group begins. In footer.c. */
 uint64_t pmfs_layout_offset(const struct pmfs_parquet *p, size_t group, uint32_t column);
@@ -35,14 +36,12 @@ struct pmfs_layout_part {
 };
 
 /* Appends their pages. One pass over the rows of the row group. */
-int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
-	const struct pmfs_layout_part *part, struct pm_text *out, struct pm_error *err);
-
-/* Appends the footer, preceded by zeros up to its room. Reads the bounds on all processors. */
-int pmfs_layout_footer(const struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_text *out,
+void pmfs_layout_chunks(struct pm_arena *a, const struct pmfs_parquet *p,
+	const struct pm_table *table, const struct pmfs_layout_part *part, struct pm_text *out,
 	struct pm_error *err);
 
-/* Accepts NULL. */
-void pmfs_layout_free(struct pmfs_layout *layout, uint32_t n_columns);
+/* Appends the footer, preceded by zeros up to its room. Reads the bounds on all processors. */
+void pmfs_layout_footer(struct pm_arena *a, const struct pmfs_parquet *p, const struct pm_doc *doc,
+	struct pm_text *out, struct pm_error *err);
 
 #endif

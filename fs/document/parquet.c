@@ -5,21 +5,22 @@
 #include "fs/document/parquet.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/document/layout.h"
+#include "fs/document/segments.h"
 
-/* Makes row groups one after the other. */
+/* Makes row groups one after the other, in a build of the arena. */
 struct group_maker {
-	const struct pm_table *table;
+	struct pm_arena *arena;
 	const struct pmfs_parquet *p;
-	struct pmfs_chunk *chunks;
-	struct pm_cell *cells;
-	struct pm_rows rows;
+	struct pm_table_reader *reader;
+	struct pmfs_chunk *chunks; /* by column */
+	struct pm_error *err;
 };
 
 /* ---- one row group ---- */
@@ -29,25 +30,11 @@ enum {
 	CHECK_EVERY = 1024,    /* rows */
 };
 
-static void group_maker_done(struct group_maker *m)
+static struct group_maker group_maker_at(struct pm_arena *a, const struct pmfs_parquet *p,
+	struct pm_table_reader *reader, struct pm_error *err)
 {
-	for (uint32_t i = 0; m->chunks && i < m->p->n_columns; i++)
-		pmfs_chunk_done(&m->chunks[i]);
-	free(m->chunks);
-	free(m->cells);
-	pm_rows_done(&m->rows);
-}
-
-/* Begins at that position. The caller calls group_maker_done also after a failure. */
-static int group_maker_start(struct group_maker *m, const struct pmfs_parquet *p,
-	const struct pm_table *table, uint64_t at, struct pm_error *err)
-{
-	*m = (struct group_maker){.table = table, .p = p};
-	m->chunks = calloc((size_t)p->n_columns + 1, sizeof(*m->chunks));
-	m->cells = calloc((size_t)p->n_columns + 1, sizeof(*m->cells));
-	if (!m->chunks || !m->cells)
-		return pm_error_plain(err, -ENOMEM);
-	return pm_rows_start(&m->rows, table, at, err);
+	struct pmfs_chunk *chunks = pm_arena_array(a, p->n_columns, sizeof(*chunks));
+	return (struct group_maker){a, p, reader, chunks, err};
 }
 
 static uint64_t chunk_bytes(const struct group_maker *m)
@@ -58,89 +45,50 @@ static uint64_t chunk_bytes(const struct group_maker *m)
 	return bytes;
 }
 
-/* An upper bound of the bytes that it takes to render what was read. */
-static uint64_t group_bytes(const struct group_maker *m)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		bytes += pmfs_chunk_most(&m->chunks[i]);
-	return bytes;
-}
-
-static bool has_failed(const struct group_maker *m)
-{
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		if (m->chunks[i].failed)
-			return true;
-	return false;
-}
-
 /*
  * Reads rows below position `to` until the group is full: at `rows`, or by its size if that is 0.
- * Sets group->at and ->rows. 1, 0 if the rows ended, or a negative errno.
+ * Sets group->at and ->rows. False: the rows ended.
  */
-static int group_read(struct group_maker *m, struct pmfs_rowgroup *group, uint32_t rows,
-	uint64_t to, struct pm_error *err)
+static bool group_read(
+	struct group_maker *m, struct pmfs_rowgroup *group, uint32_t rows, uint64_t to)
 {
+	struct pm_rows *cursor = &m->reader->rows;
+	struct pm_cell *cells = m->reader->cells;
 	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		if (pmfs_chunk_begin(&m->chunks[i], m->p->storage[i]) < 0)
-			return pm_error_plain(err, -ENOMEM);
-	group->at = m->rows.at;
+		pmfs_chunk_begin(m->arena, &m->chunks[i], m->p->storage[i]);
+	group->at = cursor->at;
 	for (group->rows = 0; group->rows < (rows ? rows : PMFS_GROUP_ROWS); group->rows++) {
 		if (group->rows % CHECK_EVERY == 0) {
-			if (pm_work_cancelled() || has_failed(m))
-				return pm_error_plain(err, -ENOMEM);
+			pm_build_proceed(m->arena);
 			if (rows == 0 && chunk_bytes(m) > MOST_BYTES)
-				return 1;
+				return true;
 		}
-		int r = pm_rows_next(&m->rows, m->cells, err);
-		if (r <= 0 || m->rows.row >= to)
-			return r < 0 ? r : 0;
+		int r = pm_rows_next(cursor, cells, m->err);
+		pm_build_check(m->arena, r);
+		if (r == 0 || cursor->row >= to)
+			return false;
 		for (uint32_t i = 0; i < m->p->n_columns; i++)
-			pmfs_chunk_add(&m->chunks[i], &m->cells[i]);
+			pmfs_chunk_add(&m->chunks[i], &cells[i]);
 	}
-	return 1;
+	return true;
 }
 
 /*
  * Appends what was read; sets the facts of each column. -EFBIG if the text is too long for a row
  * group.
  */
-static int group_render(struct group_maker *m, struct pmfs_chunk_facts *facts, struct pm_text *out,
-	struct pm_error *err)
+static void group_render(struct group_maker *m, struct pmfs_chunk_facts *facts, struct pm_text *out)
 {
 	for (uint32_t i = 0; i < m->p->n_columns; i++) {
-		if (pm_work_cancelled())
-			return pm_error_plain(err, PM_CANCELLED);
+		pm_build_proceed(m->arena);
 		pmfs_chunk_render(&m->chunks[i], out, &facts[i]);
 	}
 	if (out->full)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"%u rows have more text than a row group can hold", m->chunks[0].n);
-	return out->failed || has_failed(m) ? pm_error_plain(err, -ENOMEM) : 0;
-}
-
-/* Appends a row group of a table that was measured; -EIO if it has changed. */
-static int parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
-	struct pm_text *out, struct pm_error *err)
-{
-	const struct pmfs_rowgroup *group = &p->groups[i];
-	struct pmfs_rowgroup again = {.at = 0};
-	struct pmfs_chunk_facts *facts = calloc(p->n_columns, sizeof(*facts));
-	size_t before = out->len;
-	struct group_maker m;
-	int r = facts ? group_maker_start(&m, p, table, group->at, err) : -ENOMEM;
-	if (r >= 0)
-		r = group_read(&m, &again, group->rows, UINT64_MAX, err);
-	if (r >= 0)
-		r = group_render(&m, facts, out, err);
-	if (facts)
-		group_maker_done(&m);
-	free(facts);
-	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
-		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
-			"its rows differ from those that were measured");
-	return r < 0 ? pm_error_plain(err, r) : 0;
+		pm_build_fail(m->arena,
+			pm_error_set(m->err, -EFBIG, NULL, PM_NO_OFFSET,
+				"%u rows have more text than a row group can hold",
+				m->chunks[0].n));
+	pm_build_check(m->arena, pm_text_status(out));
 }
 
 /* ---- parts in the cache ---- */
@@ -229,163 +177,89 @@ static void made_keep(struct pmfs_parquet *p, uint64_t at, struct pm_text *text)
 
 enum { SMALL = 1 << 20 /* size up to which a single row group is kept */ };
 
-struct segment {
-	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
+/* The row groups of a segment. */
+struct measured {
+	struct pmfs_segment segment;
 	struct pmfs_rowgroup *groups;
 	size_t n, room;
-	struct pm_text only; /* its row group, as long as it is small and the only one */
-	struct pmfs_failure failure;
+	struct pm_text text; /* of the last row group, or, while that is small, the only one */
 };
 
-struct job {
-	const struct pm_table *table;
-	struct pmfs_parquet *p;
-	struct segment *segments;
-	size_t n;
-	bool stop; /* atomic: one failed */
-};
-
-static void leave(const struct job *job, uint64_t at, struct pm_text *text)
+static void end_text(void *text)
 {
-	made_keep(job->p, at, text);
 	pm_text_done(text);
 }
 
-static int segment_add(const struct job *job, struct segment *s, struct group_maker *m,
+/* Renders a row group, and leaves it in the cache unless it may be the only one. */
+static void add_group(struct pmfs_parquet *p, struct measured *m, struct group_maker *maker,
 	struct pmfs_rowgroup *group)
 {
-	struct pm_text text = {.p = NULL};
-	group->columns = calloc(m->p->n_columns, sizeof(*group->columns));
-	int r = group->columns && pm_list_room(&s->groups, s->n, &s->room, sizeof(*group)) == 0
-		? 0
-		: -ENOMEM;
-	if (r == 0) {
-		(void)pm_text_reserve(&text, group_bytes(m));
-		r = group_render(m, group->columns, &text, &s->failure.error);
-	}
-	group->bytes = text.len;
-	if (r < 0) {
-		free(group->columns);
-		pm_text_done(&text);
-		return r;
-	}
-	if (s->only.len > 0)
-		leave(job, s->groups[0].at, &s->only);
-	s->groups[s->n++] = *group;
-	if (job->n == 1 && s->n == 1 && text.len <= SMALL)
-		s->only = text;
-	else
-		leave(job, group->at, &text);
-	return 0;
+	struct pm_arena *a = &m->segment.arena;
+	struct pm_text *text = &m->text;
+	uint64_t bytes = 0; /* an upper bound of what it takes to render what was read */
+	for (uint32_t i = 0; i < p->n_columns; i++)
+		bytes += pmfs_chunk_most(&maker->chunks[i]);
+	if (text->len > 0)
+		made_keep(p, m->groups[0].at, text);
+	pm_text_done(text);
+	group->columns = pm_arena_array(a, p->n_columns, sizeof(*group->columns));
+	(void)pm_text_reserve(text, bytes);
+	group_render(maker, group->columns, text);
+	group->bytes = text->len;
+	pm_list_grow(a, &m->groups, m->n, &m->room, sizeof(*group));
+	m->groups[m->n++] = *group;
+	if (m->segment.all->n == 1 && m->n == 1 && text->len <= SMALL)
+		return;
+	made_keep(p, group->at, text);
+	pm_text_done(text);
 }
 
-static int segment_groups(const struct job *job, struct segment *s, struct group_maker *m)
+static void measure_segment(struct pmfs_segment *s, const void *parquet)
 {
-	for (int more = 1; more > 0;) {
+	struct pmfs_parquet *p = (struct pmfs_parquet *)(uintptr_t)parquet;
+	struct measured *m = (struct measured *)s; /* its first member */
+	struct group_maker maker = group_maker_at(&s->scratch, p, s->reader, s->err);
+	pm_arena_owns(&s->arena, end_text, &m->text);
+	for (bool more = true; more;) {
 		struct pmfs_rowgroup group = {.at = 0};
-		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED))
-			return -ENOMEM;
-		more = group_read(m, &group, 0, s->to, &s->failure.error);
-		int r = more < 0 ? more : 0;
-		if (r == 0 && group.rows > 0)
-			r = segment_add(job, s, m, &group);
-		if (r < 0)
-			return r;
+		pmfs_segment_proceed(s);
+		more = group_read(&maker, &group, 0, s->to);
+		if (group.rows > 0)
+			add_group(p, m, &maker, &group);
 	}
-	return 0;
 }
 
-static int segment_measure(void *context, size_t i)
+static void measure(struct pm_arena *a, struct pmfs_parquet *p, const struct pm_table *table,
+	struct pm_error *err)
 {
-	struct job *job = context;
-	struct segment *s = &job->segments[i];
-	struct group_maker m;
-	s->failure.error.offset = PM_NO_OFFSET;
-	s->failure.result = group_maker_start(&m, job->p, job->table, s->from, &s->failure.error);
-	if (s->failure.result >= 0)
-		s->failure.result = segment_groups(job, s, &m);
-	group_maker_done(&m);
-	if (s->failure.result < 0)
-		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
-	return s->failure.result;
-}
-
-static int cut(struct job *job, struct pm_error *err)
-{
-	const struct pm_table *table = job->table;
-	uint64_t end = table->end;
-	int r = table->type->end ? table->type->end(table, &end, err) : 0;
-	if (r < 0)
-		return r;
-	uint64_t piece = table->piece ? table->piece : PMFS_GROUP_ROWS;
-	bool whole = !table->type->dense || (!table->piece && end < 2 * PMFS_GROUP_ROWS);
-	job->n = whole || end <= piece ? 1 : (size_t)((end - 1) / piece + 1);
-	job->segments = calloc(job->n, sizeof(*job->segments));
-	if (!job->segments)
-		return pm_error_plain(err, -ENOMEM);
-	for (size_t i = 0; i < job->n; i++) {
-		job->segments[i].from = (uint64_t)i * piece;
-		job->segments[i].to = i + 1 < job->n ? (uint64_t)(i + 1) * piece : UINT64_MAX;
-	}
-	return 0;
-}
-
-static void job_done(struct job *job)
-{
-	for (size_t i = 0; job->segments && i < job->n; i++) {
-		for (size_t k = 0; k < job->segments[i].n; k++)
-			free(job->segments[i].groups[k].columns);
-		free(job->segments[i].groups);
-		pm_text_done(&job->segments[i].only);
-	}
-	free(job->segments);
-}
-
-static int put_in_a_row(struct pmfs_parquet *p, const struct job *job, struct pm_error *err)
-{
-	for (size_t i = 0; i < job->n; i++) {
-		struct segment *s = &job->segments[i];
-		for (size_t k = 0; k < s->n; k++) {
-			struct pmfs_rowgroup *group = &s->groups[k];
-			if (pm_list_room(&p->groups, p->n, &p->room, sizeof(*group)) < 0)
-				return pm_error_plain(err, -ENOMEM);
-			p->groups[p->n++] = *group;
-			group->columns = NULL;
-			p->n_rows += group->rows;
-		}
-	}
-	if (p->n == 1) {
-		p->first = job->segments[0].only;
-		job->segments[0].only = (struct pm_text){.p = NULL};
-	}
-	return 0;
-}
-
-static void forget_groups(struct pmfs_parquet *p)
-{
-	for (size_t i = 0; !p->layout && i < p->n; i++)
-		free(p->groups[i].columns);
-	pm_text_done(&p->first);
-	p->n = 0;
-	p->n_rows = 0;
-}
-
-/* `key` is the document's. */
-static int measure(
-	struct pmfs_parquet *p, const struct pm_table *table, uint64_t key, struct pm_error *err)
-{
-	struct job job = {.table = table, .p = p};
-	p->of = p->key = key;
+	const struct pmfs_segments how = {.table = table,
+		.piece = PMFS_GROUP_ROWS,
+		.size = sizeof(struct measured),
+		.measure = measure_segment,
+		.context = p};
+	struct pm_arena *scratch = pm_arena_scratch(a);
+	p->key = p->of;
 	for (uint32_t c = 0; c < p->n_columns; c++)
 		p->key = pm_hash_u64(p->key + p->storage[c]);
-	int r = cut(&job, err);
-	if (r == 0)
-		r = pmfs_failure_return(&job.segments->failure, job.n, sizeof(*job.segments),
-			pm_crew_each(job.n, segment_measure, &job), err);
-	if (r == 0)
-		r = put_in_a_row(p, &job, err);
-	job_done(&job);
-	return r;
+	const struct pmfs_segments *all = pmfs_segments_measure(scratch, &how, err);
+	struct measured *of = all->items;
+	p->n = p->n_rows = 0;
+	for (size_t i = 0; i < all->n; i++)
+		p->n += of[i].n;
+	p->groups = pm_arena_array(a, p->n, sizeof(*p->groups));
+	struct pmfs_rowgroup *group = p->groups;
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < of[i].n; k++, group++) {
+			*group = of[i].groups[k];
+			group->columns = pm_arena_array(a, p->n_columns, sizeof(*group->columns));
+			memcpy(group->columns, of[i].groups[k].columns,
+				p->n_columns * sizeof(*group->columns));
+			p->n_rows += group->rows;
+		}
+	pm_text_done(&p->first);
+	p->first = of[0].text;
+	of[0].text = (struct pm_text){.p = NULL};
+	pm_arena_done(scratch);
 }
 
 /* Changes how columns are stored so that everything seen fits. True if that changed anything. */
@@ -403,69 +277,30 @@ static bool widen(struct pmfs_parquet *p, const struct pm_table *table)
 	return changed;
 }
 
-static int build(
-	struct pmfs_parquet *p, const struct pm_doc *doc, uint64_t key, struct pm_error *err)
+struct pmfs_parquet *pmfs_parquet_build(struct pm_arena *a, const struct pm_doc *doc,
+	struct pm_cache *cache, uint64_t key, struct pm_error *err)
 {
 	const struct pm_table *table = &doc->table;
+	struct pmfs_parquet *p = pm_arena_alloc(a, sizeof(*p));
+	pm_arena_owns(a, end_text, &p->first);
+	p->cache = cache;
+	p->of = p->key = key;
 	p->n_columns = table->n_columns;
-	p->storage = calloc((size_t)p->n_columns + 1, sizeof(*p->storage));
-	if (!p->storage)
-		return pm_error_plain(err, -ENOMEM);
+	p->storage = pm_arena_array(a, p->n_columns, sizeof(*p->storage));
 	for (uint32_t c = 0; c < p->n_columns; c++)
 		p->storage[c] = pmfs_storage_for(pm_table_type_of(table, c), 0);
-	int r = pmfs_layout_make(p, doc, err);
-	if (r < 0)
-		return r;
-	p->of = p->key = key;
-	if (r > 0)
-		return pmfs_parquet_end(p, doc, err);
-	r = measure(p, table, key, err);
-	if (r == 0 && widen(p, table)) {
-		forget_groups(p);
-		r = measure(p, table, key, err);
+	if (!pmfs_layout_make(a, p, doc, err)) {
+		measure(a, p, table, err);
+		if (widen(p, table))
+			measure(a, p, table, err);
 	}
-	return r < 0 ? r : pmfs_parquet_end(p, doc, err);
-}
-
-int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
-	struct pmfs_parquet **ret, struct pm_error *err)
-{
-	struct pmfs_parquet *p = calloc(1, sizeof(*p));
-	if (!p)
-		return pm_error_plain(err, -ENOMEM);
-	p->cache = cache;
-	int r = build(p, doc, key, err);
-	if (r < 0)
-		pmfs_parquet_free(p);
-	else
-		*ret = p;
-	return r;
-}
-
-void pmfs_parquet_free(struct pmfs_parquet *p)
-{
-	if (!p)
-		return;
-	forget_groups(p);
-	pmfs_layout_free(p->layout, p->n_columns);
-	free(p->groups);
-	free(p->storage);
-	pm_text_done(&p->footer);
-	free(p);
+	pmfs_parquet_end(a, p, doc, err);
+	return p;
 }
 
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
 {
-	uint64_t group = sizeof(*p->groups) + p->n_columns * sizeof(*p->groups->columns);
-	uint64_t bytes = sizeof(*p) + p->footer.taken + p->first.taken;
-	if (!p->layout)
-		return bytes + p->room * group;
-	for (uint32_t c = 0; c < p->n_columns; c++) {
-		const struct pmfs_dictionary *d = &p->layout->dictionaries[c];
-		bytes += 2 * d->page.taken + d->texts.room * sizeof(*d->texts.items) +
-			d->texts.n_slots * sizeof(*d->texts.slots) + d->room * sizeof(*d->index_of);
-	}
-	return bytes + p->n * sizeof(*p->groups);
+	return p->first.taken + (p->layout ? p->layout->arena.total : 0);
 }
 
 /*
@@ -476,7 +311,7 @@ uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
  */
 
 /* A unit of rendering. */
-struct build {
+struct unit {
 	const struct pmfs_parquet *p;
 	const struct pm_doc *doc;
 	struct pmfs_layout_part part;
@@ -486,81 +321,114 @@ struct build {
 
 #define FOOTER UINT64_MAX
 
-static int made_build(void *context, struct pm_cached **ret, struct pm_error *err)
+struct build {
+	const struct unit *unit;
+	struct pm_arena arena;
+	struct pm_text text;
+	struct pm_error *err;
+};
+
+/* Appends a row group of a table that was measured; -EIO if it has changed. */
+static void render_group(struct build *b)
 {
-	const struct build *b = context;
-	const struct pm_table *table = &b->doc->table;
-	struct pm_text text = {.p = NULL};
-	int r = -ENOMEM;
-	if (b->at == FOOTER)
-		r = pmfs_layout_footer(b->p, b->doc, &text, err);
-	else if (!pm_text_reserve(&text, b->bytes))
-		r = -ENOMEM;
-	else if (b->p->layout)
-		r = pmfs_layout_chunks(b->p, table, &b->part, &text, err);
+	const struct pmfs_parquet *p = b->unit->p;
+	const struct pmfs_rowgroup *group = &p->groups[b->unit->part.group];
+	struct pmfs_rowgroup again = {.at = 0};
+	struct group_maker m = group_maker_at(&b->arena, p,
+		pm_table_read(&b->arena, &b->unit->doc->table, group->at, b->err), b->err);
+	group_read(&m, &again, group->rows, UINT64_MAX);
+	group_render(
+		&m, pm_arena_array(&b->arena, p->n_columns, sizeof(*group->columns)), &b->text);
+	if (again.rows != group->rows || b->text.len != group->bytes)
+		pm_build_fail(&b->arena,
+			pm_error_set(b->err, -EIO, NULL, PM_NO_OFFSET,
+				"its rows differ from those that were measured"));
+}
+
+static void render_unit(void *build)
+{
+	struct build *b = build;
+	const struct unit *u = b->unit;
+	if (u->at == FOOTER) {
+		pmfs_layout_footer(&b->arena, u->p, u->doc, &b->text, b->err);
+		return;
+	}
+	if (!pm_text_reserve(&b->text, u->bytes))
+		pm_build_fail(&b->arena, -ENOMEM);
+	if (u->p->layout)
+		pmfs_layout_chunks(&b->arena, u->p, &u->doc->table, &u->part, &b->text, b->err);
 	else
-		r = parquet_group(b->p, table, b->part.group, &text, err);
-	if (r >= 0)
-		r = made_new(b->p, b->at, &text, ret, err);
-	pm_text_done(&text);
+		render_group(b);
+}
+
+static int made_build(void *unit, struct pm_cached **ret, struct pm_error *err)
+{
+	struct build b = {.unit = unit, .err = err};
+	int r = pm_build(&b.arena, render_unit, &b);
+	pm_arena_done(&b.arena);
+	if (r == 0)
+		r = pm_text_status(&b.text);
+	if (r == 0)
+		r = made_new(b.unit->p, b.unit->at, &b.text, ret, err);
+	pm_text_done(&b.text);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-static void add_slice(struct pm_text *out, const struct pm_text *text, uint64_t from, uint64_t *off,
-	uint64_t until)
+static void add_slice(
+	struct pm_text *out, struct pm_bytes text, uint64_t from, uint64_t *off, uint64_t until)
 {
-	uint64_t end = from + text->len < until ? from + text->len : until;
-	pm_text_add(out, text->p + (*off - from), (size_t)(end - *off));
+	uint64_t end = from + text.len < until ? from + text.len : until;
+	pm_text_add(out, text.p + (*off - from), (size_t)(end - *off));
 	*off = end;
 }
 
 /* Appends the part of a unit that is in the window, and advances `off`. */
 static int add_made(
-	struct build *b, uint64_t *off, uint64_t until, struct pm_text *out, struct pm_error *err)
+	struct unit *u, uint64_t *off, uint64_t until, struct pm_text *out, struct pm_error *err)
 {
-	struct pm_cache *cache = b->p->cache;
+	struct pm_cache *cache = u->p->cache;
 	struct pm_cached *cached;
-	int r = pm_cache_get(cache, made_key(b->p, b->at), made_build, b, &cached, err);
+	int r = pm_cache_get(cache, made_key(u->p, u->at), made_build, u, &cached, err);
 	if (r < 0)
 		return r;
 	struct pmfs_made *made = (struct pmfs_made *)cached;
-	bool same = made->document == b->p->key && made->at == b->at;
+	bool same = made->document == u->p->key && made->at == u->at;
 	if (same)
-		add_slice(out, &made->text, b->offset, off, until);
+		add_slice(out, pm_text_view(&made->text), u->offset, off, until);
 	pm_cache_release(cache, cached);
 	if (same)
 		return 0;
-	r = made_build(b, &cached, err);
+	r = made_build(u, &cached, err);
 	if (r < 0)
 		return r;
-	add_slice(out, &((struct pmfs_made *)cached)->text, b->offset, off, until);
+	add_slice(out, pm_text_view(&((struct pmfs_made *)cached)->text), u->offset, off, until);
 	cached->free(cached);
 	return 0;
 }
 
 /* One column; all columns if reading the rows is what takes the time. */
-static void find_part(struct build *b, uint64_t off)
+static void find_part(struct unit *u, uint64_t off)
 {
-	const struct pmfs_parquet *p = b->p;
-	struct pmfs_layout_part *part = &b->part;
+	const struct pmfs_parquet *p = u->p;
+	struct pmfs_layout_part *part = &u->part;
 	pmfs_layout_find(p, off, &part->group, &part->from);
 	part->to = part->from + 1;
 	if (p->layout->per_block == 1)
 		*part = (struct pmfs_layout_part){part->group, 0, p->n_columns};
 	const struct pmfs_rowgroup *group = &p->groups[part->group];
-	b->at = (uint64_t)part->group * p->n_columns + part->from;
-	b->offset = pmfs_layout_offset(p, part->group, part->from);
-	b->bytes = part->to - part->from > 1 ? group->bytes : group->columns[part->from].bytes;
+	u->at = (uint64_t)part->group * p->n_columns + part->from;
+	u->offset = pmfs_layout_offset(p, part->group, part->from);
+	u->bytes = part->to - part->from > 1 ? group->bytes : group->columns[part->from].bytes;
 }
 
-static void find_group(struct build *b, uint64_t off)
+static void find_group(struct unit *u, uint64_t off)
 {
-	const struct pmfs_parquet *p = b->p;
-	b->part.group = PM_LOWER_BOUND(i, 1, p->n, p->groups[i].offset <= off) - 1;
-	const struct pmfs_rowgroup *group = &p->groups[b->part.group];
-	b->at = group->at;
-	b->offset = group->offset;
-	b->bytes = group->bytes;
+	const struct pmfs_parquet *p = u->p;
+	u->part.group = PM_LOWER_BOUND(i, 1, p->n, p->groups[i].offset <= off) - 1;
+	const struct pmfs_rowgroup *group = &p->groups[u->part.group];
+	u->at = group->at;
+	u->offset = group->offset;
+	u->bytes = group->bytes;
 }
 
 int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, uint64_t off,
@@ -572,24 +440,24 @@ int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, 
 	uint64_t until = len < p->size - off ? off + len : p->size;
 	for (; off < until && off < PMFS_PARQUET_BEGIN; off++)
 		pm_text_char(out, magic[off]);
-	struct build b = {.p = p, .doc = doc};
+	struct unit u = {.p = p, .doc = doc};
 	if (off < until && off < p->footer_at && p->first.len > 0)
-		add_slice(out, &p->first, PMFS_PARQUET_BEGIN, &off, until);
+		add_slice(out, pm_text_view(&p->first), PMFS_PARQUET_BEGIN, &off, until);
 	while (off < until && off < p->footer_at) {
 		if (p->layout)
-			find_part(&b, off);
+			find_part(&u, off);
 		else
-			find_group(&b, off);
-		int r = add_made(&b, &off, until, out, err);
+			find_group(&u, off);
+		int r = add_made(&u, &off, until, out, err);
 		if (r < 0)
 			return r;
 	}
 	if (off < until && p->layout) {
-		b.at = FOOTER;
-		b.offset = p->footer_at;
-		return add_made(&b, &off, until, out, err);
+		u.at = FOOTER;
+		u.offset = p->footer_at;
+		return add_made(&u, &off, until, out, err);
 	}
 	if (off < until)
-		add_slice(out, &p->footer, p->footer_at, &off, until);
+		add_slice(out, p->footer, p->footer_at, &off, until);
 	return 0;
 }

@@ -65,10 +65,12 @@ struct pmfs_chunk_facts {
 	uint8_t seen;
 };
 
-/* All texts that a column can have: the same dictionary page in every row group. Zeroed = none. */
+/*
+ * All texts that a column can have: the same dictionary page in every row group. Zeroed, but for
+ * the arenas of `texts` and `page`, of which none is in a build: a format reports texts.
+ */
 struct pmfs_dictionary {
 	struct pm_strtab texts;
-	struct pm_arena arena;
 	struct pm_text page;
 	uint32_t *index_of; /* by the table's number: 2 + index, 1 = empty text, 0 = not reported */
 	size_t room;        /* for index_of */
@@ -81,15 +83,13 @@ int pmfs_dictionary_add(struct pmfs_dictionary *d, uint32_t number, struct pm_by
 /* Makes the page, after the last text. 0, -ENOMEM or -EFBIG. */
 int pmfs_dictionary_end(struct pmfs_dictionary *d);
 
-void pmfs_dictionary_done(struct pmfs_dictionary *d);
-
 /* A text of an earlier row, at an address in the table's memory. */
 struct pmfs_seen {
 	struct pm_bytes lasting; /* where it is, if it lasts; else NULL */
 	uint32_t index;          /* 1 + its own, or 0 */
 };
 
-/* A chunk being made: zeroed, then pmfs_chunk_begin. */
+/* A chunk being made, in a build: zeroed, then pmfs_chunk_begin. */
 struct pmfs_chunk {
 	enum pmfs_storage storage;
 	/*
@@ -99,7 +99,6 @@ struct pmfs_chunk {
 	bool laid_out;
 	const struct pmfs_dictionary *dictionary;
 	uint8_t seen;
-	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
 	uint64_t bytes;            /* approximate size of values and distinct texts */
 	uint64_t *values;          /* rows with a value */
@@ -108,12 +107,12 @@ struct pmfs_chunk {
 	struct pmfs_seen *seen_at; /* texts by address */
 	uint32_t last;             /* index of the previous text */
 	struct pm_strtab texts;
-	struct pm_arena arena;
+	struct pm_arena *arena, *of_texts;
 	struct pm_text scratch;
 };
 
-/* Empties it, and keeps memory that is reused. 0 or -ENOMEM. */
-int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
+/* Empties it, and keeps memory of the arena that is reused. */
+void pmfs_chunk_begin(struct pm_arena *a, struct pmfs_chunk *c, enum pmfs_storage storage);
 
 /*
  * Adds the next row's cell. A cell that cannot be stored in this way becomes null, and is noted in
@@ -123,7 +122,7 @@ void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
 
 /*
  * For a chunk that is laid out: sets all its `n` rows. The chunk uses and changes the strip's
- * values; the caller frees them after the chunk. -EIO if a text is not in the dictionary.
+ * values. -EIO if a text is not in the dictionary.
  */
 int pmfs_chunk_take(struct pmfs_chunk *c, const struct pm_strip *strip, uint32_t n);
 
@@ -139,10 +138,8 @@ void pmfs_chunk_range(
 /* A close upper bound of the size of its pages, for a chunk that is not laid out. */
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);
 
-/* Appends its pages. Texts may fail; the caller checks c->failed. */
+/* Appends its pages. */
 void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret);
-
-void pmfs_chunk_done(struct pmfs_chunk *c);
 
 /* How to store a column of this type, given the cells that were seen. */
 enum pmfs_storage pmfs_storage_for(enum pm_type type, uint8_t seen);
@@ -155,7 +152,7 @@ struct pmfs_rowgroup {
 	uint64_t offset; /* of its first byte in the file; of its first column, if laid out */
 	uint64_t bytes;
 	uint32_t rows;
-	struct pmfs_chunk_facts *columns; /* owned, or the layout's */
+	struct pmfs_chunk_facts *columns;
 };
 
 /* Bounds of a column of numbers in a row group, for the footer. */
@@ -166,6 +163,7 @@ struct pmfs_range {
 
 /* Sizes that are the same for all row groups of a table that is laid out, by column. */
 struct pmfs_layout {
+	struct pm_arena arena; /* of dictionaries */
 	struct pmfs_dictionary *dictionaries;
 	struct pmfs_chunk_facts *full, *last; /* of a full row group, and of the last one */
 	uint32_t per_block;                   /* number of row groups in a block */
@@ -175,12 +173,12 @@ struct pmfs_parquet {
 	uint32_t n_columns;
 	enum pmfs_storage *storage; /* by column */
 	struct pmfs_rowgroup *groups;
-	size_t n, room;
+	size_t n;
 	uint64_t n_rows;
 	uint64_t footer_at;
 	uint64_t size;
 	struct pmfs_layout *layout; /* NULL: measured */
-	struct pm_text footer;  /* if measured, including its length and the final magic number */
+	struct pm_bytes footer; /* if measured, including its length and the final magic number */
 	struct pm_text first;   /* the row group of a small file that has only one */
 	struct pm_cache *cache; /* of row groups */
 	uint64_t of;            /* key of the document in the cache */
@@ -189,16 +187,13 @@ struct pmfs_parquet {
 };
 
 /*
- * Measures the table of a document. `key` is the document's; `cache` receives row groups, as many
- * as pmfs_made allows, and may be NULL. -ENOMEM if the work is cancelled, -EFBIG for long texts.
+ * Measures the table of a document, in a build of the arena. `key` is the document's; `cache`
+ * receives row groups, as many as pmfs_made allows, and may be NULL. -EFBIG for long texts.
  */
-int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
-	struct pmfs_parquet **ret, struct pm_error *err);
+struct pmfs_parquet *pmfs_parquet_build(struct pm_arena *a, const struct pm_doc *doc,
+	struct pm_cache *cache, uint64_t key, struct pm_error *err);
 
-/* Accepts NULL. */
-void pmfs_parquet_free(struct pmfs_parquet *p);
-
-/* Memory used by it. */
+/* Memory used by it beside the arena. */
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p);
 
 /* Appends the window [off, off + len), less at the end. Uses the cache for row groups. */
@@ -208,7 +203,8 @@ int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, 
 /* ---- footer.c ---- */
 
 /* Determines the size, by making the footer; keeps it unless the table is laid out. */
-int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
+void pmfs_parquet_end(
+	struct pm_arena *a, struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
 
 /*
  * Appends the footer, including its length and the final magic number. `ranges` are p->n times
@@ -234,33 +230,5 @@ struct pmfs_made {
 
 /* Whether a key of the cache is that of a row group. */
 bool pmfs_made_is(uint64_t key);
-
-/* ---- errors of work that several threads do on segments of a table ---- */
-
-struct pmfs_failure {
-	int result; /* 0 or a negative errno */
-	struct pm_error error;
-};
-
-/*
- * The result of work on n items, whose failures are `size` bytes apart: the most informative of
- * these, which is the first one that is not a consequence of another one; or `r`, which has no
- * message.
- */
-static inline int pmfs_failure_return(
-	const struct pmfs_failure *first, size_t n, size_t size, int r, struct pm_error *err)
-{
-	const struct pmfs_failure *found = NULL;
-	for (size_t i = 0; i < n; i++) {
-		const struct pmfs_failure *next = (const void *)((const char *)first + i * size);
-		if (next->result < 0 && (!found || (!found->error.code && next->error.code)))
-			found = next;
-	}
-	if (!found || !found->error.code)
-		return r < 0 ? pm_error_plain(err, r) : 0;
-	if (err && !err->code)
-		*err = found->error;
-	return found->result;
-}
 
 #endif

@@ -205,10 +205,9 @@ static void test_windows_in_any_order_are_the_same_bytes(void **state)
 
 /* ---- places ---- */
 
-static struct pmfs_parquet *layout_of(struct mount *m)
+static struct pmfs_parquet *layout_of(struct mount *m, struct pm_arena *a)
 {
-	struct pmfs_parquet *p;
-	assert_int_equal(pmfs_parquet_build(&m->doc, m->cache, 2, &p, NULL), 0);
+	struct pmfs_parquet *p = pmfs_parquet_build(a, &m->doc, m->cache, 2, NULL);
 	assert_non_null(p->layout);
 	return p;
 }
@@ -252,9 +251,10 @@ static void test_columns_of_several_blocks(void **state)
 	enum { GROUPS = 70, PER_BLOCK = 32 };
 	uint64_t rows = (uint64_t)GROUPS * PMFS_GROUP_ROWS - 100;
 	struct mount m;
+	struct pm_arena arena = {.block = NULL};
 	fault.ends_at = rows;
 	mount_begin(&m, 256 << 20, rows);
-	struct pmfs_parquet *p = layout_of(&m);
+	struct pmfs_parquet *p = layout_of(&m, &arena);
 	check_places(p);
 	for (size_t g = 0; g < GROUPS; g += 23)
 		check_first_time(&m, p, g);
@@ -262,7 +262,7 @@ static void test_columns_of_several_blocks(void **state)
 	assert_int_equal(pmfs_layout_offset(p, 1, 0),
 		pmfs_layout_offset(p, 0, 0) + p->groups[0].columns[0].bytes);
 	assert_true(pmfs_layout_offset(p, PER_BLOCK, 0) > pmfs_layout_offset(p, PER_BLOCK - 1, 2));
-	pmfs_parquet_free(p);
+	pm_arena_done(&arena);
 	mount_end(&m);
 }
 
@@ -290,13 +290,14 @@ static void check_second_group_fails(uint32_t column)
 	char window[4096];
 	size_t n;
 	struct mount m;
+	struct pm_arena arena = {.block = NULL};
 	mount_begin(&m, 256 << 20, ROWS);
-	struct pmfs_parquet *p = layout_of(&m);
+	struct pmfs_parquet *p = layout_of(&m, &arena);
 	uint64_t first = pmfs_layout_offset(p, 0, column),
 		 second = pmfs_layout_offset(p, 1, column);
 	assert_int_equal(try_read(&m, first + 100, sizeof(window), window, &n), 0);
 	assert_int_equal(try_read(&m, second + 100, sizeof(window), window, &n), -EIO);
-	pmfs_parquet_free(p);
+	pm_arena_done(&arena);
 	mount_end(&m);
 }
 
