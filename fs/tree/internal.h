@@ -18,6 +18,21 @@ struct pmfs_space {
 	struct pmfs_unlisted *unlisted; /* owned; NULL: none yet; see unlisted.c */
 };
 
+/* Which columns of a context have values. */
+struct pmfs_presence {
+	bool known;
+	uint32_t context;
+	uint64_t columns[PMFS_COLUMN_MOST / 64]; /* one bit per column */
+};
+
+enum { PMFS_N_PRESENCES = 16 };
+
+/* Of the contexts that were requested last: a listing asks for the same context repeatedly. */
+struct pmfs_presences {
+	pthread_mutex_t lock;
+	struct pmfs_presence of[PMFS_N_PRESENCES]; /* by context */
+};
+
 struct pmfs_tree {
 	const struct pmfs_dir *const *dirs; /* by kind: an item of a tree may be a tree itself */
 	struct pmfs_tree *top;              /* the outermost tree, possibly this one */
@@ -50,8 +65,8 @@ struct pmfs_tree {
 	struct pm_part sources; /* of source/: the list may require reading the whole profile */
 	struct pm_part threads; /* struct pmfs_thread_paths */
 
-	struct pmfs_presences *presences; /* see state.c */
-	const char **context_reserved;    /* names of a context's documents, ending with NULL */
+	struct pmfs_presences presences;
+	const char **context_reserved; /* names of a context's documents, ending with NULL */
 
 	struct pmfs_unlisted
 		*unlisted; /* names of this tree that are not listed; NULL: it has none */
@@ -184,6 +199,15 @@ struct pmfs_nested {
 	unsigned users; /* number of references: the cache, and those with it as `above` */
 };
 
+/* The item that a space has been given to; 0: none. */
+static inline pm_node pmfs_space_item(struct pmfs_tree *top, uint32_t space)
+{
+	pthread_mutex_lock(&top->spaces_lock);
+	pm_node item = space > 0 && space < top->n_spaces ? top->space_items[space].item : 0;
+	pthread_mutex_unlock(&top->spaces_lock);
+	return item;
+}
+
 /* Opens the item's profile if necessary. It is in use until it is released. */
 int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct pmfs_nested **ret, struct pm_error *err);
@@ -250,10 +274,6 @@ uint32_t pmfs_unlisted_generation(struct pmfs_tree *t, uint32_t item);
 /* Notes that a collection has such names: those that follow may, too, none before. */
 void pmfs_unlisted_note(struct pmfs_tree *t, uint32_t collection);
 
-/* ---- windows.c ---- */
-
-/* ---- filters.c ---- */
-
 /* ---- threads.c ---- */
 
 /* The directory of thread `a` of a node. As pmfs_dir.parent. */
@@ -265,16 +285,7 @@ static inline int pmfs_no_entry(void)
 	return -ENOENT;
 }
 
-/*
- * ---- state.c: which columns of a context have values; a listing asks for that of the same
- * context repeatedly ----
- */
-
-struct pmfs_presence {
-	bool known;
-	uint32_t context;
-	uint64_t columns[PMFS_COLUMN_MOST / 64]; /* one bit per column */
-};
+/* ---- state.c: which columns of a context have values ---- */
 
 /* `columns` are those of the tree's model. Thread-safe. */
 int pmfs_presence_get(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,

@@ -33,11 +33,6 @@ static size_t add_legal_char(struct pm_text *out, struct pm_bytes raw, size_t at
 	return 1;
 }
 
-static uint32_t hash_of_raw(struct pm_bytes raw)
-{
-	return (uint32_t)pm_hash_bytes(raw);
-}
-
 /* `hash` is that of the raw name if it is known, else NULL. */
 static size_t make_legal(struct pm_bytes raw, const uint32_t *hash, char out[PMFS_NAME_SIZE])
 {
@@ -57,7 +52,7 @@ static size_t make_legal(struct pm_bytes raw, const uint32_t *hash, char out[PMF
 		return text.len;
 	text.len = cut;
 	pm_text_char(&text, '~');
-	pm_text_hex(&text, hash ? *hash : hash_of_raw(raw), 8);
+	pm_text_hex(&text, hash ? *hash : (uint32_t)pm_hash_bytes(raw), 8);
 	return text.len;
 }
 
@@ -88,43 +83,37 @@ static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t ha
 	return &s->slots[i];
 }
 
-/* State while names are assigned. */
+/* State while names are assigned, which is a build of the arena of the siblings. */
 struct taking {
 	struct pmfs_siblings *siblings;
-	struct pm_map seen;    /* hash of a legal name → ordinal tried last */
-	struct pm_strtab raws; /* long raw names, which many siblings may share … */
-	struct pm_map hashes;  /* … → hash */
-	struct pm_text scratch;
+	const struct pmfs_naming *naming;
+	struct pm_arena arena;
+	struct pm_map seen;     /* hash of a legal name → ordinal tried last */
+	struct pm_strtab raws;  /* long raw names, which many siblings may share … */
+	struct pm_map hashes;   /* … → hash */
+	struct pm_text scratch; /* in no arena: `naming` calls formats */
 };
 
-/* Keeps the hash of a long raw name for the item, so that it is not computed again. */
-static int keep_hash(struct taking *t, struct pm_bytes raw, uint32_t item, const uint32_t **ret)
+/* The hash of a long raw name, which is kept for the item; else NULL. */
+static const uint32_t *keep_hash(struct taking *t, struct pm_bytes raw, uint32_t item)
 {
 	bool fresh, in_scratch = raw.p == (const uint8_t *)t->scratch.p;
-	*ret = NULL;
 	if (raw.len <= PM_STRTAB_LONG || in_scratch)
-		return 0;
-	uint32_t index = pm_strtab_add_lasting(&t->raws, raw);
-	uint32_t *hash = index == PM_NONE ? NULL : pm_map_put(&t->hashes, index, 0, &fresh);
-	if (hash && fresh)
-		*hash = hash_of_raw(raw);
-	*ret = hash ? pm_map_put(&t->siblings->hashes, item, *hash, &fresh) : NULL;
-	return *ret ? 0 : -ENOMEM;
+		return NULL;
+	uint32_t *hash = pm_map_put(&t->hashes, pm_strtab_add_lasting(&t->raws, raw), 0, &fresh);
+	if (fresh)
+		*hash = (uint32_t)pm_hash_bytes(raw);
+	return pm_map_put(&t->siblings->hashes, item, *hash, &fresh);
 }
 
 /* Takes the first free name of the item. */
-static int take_name(struct taking *t, struct pm_bytes raw, uint32_t item)
+static void take_name(struct taking *t, struct pm_bytes raw, uint32_t item)
 {
 	struct pmfs_siblings *s = t->siblings;
 	char name[PMFS_NAME_SIZE];
-	const uint32_t *known;
 	bool fresh;
-	if (keep_hash(t, raw, item, &known) < 0)
-		return -ENOMEM;
-	size_t len = make_legal(raw, known, name);
+	size_t len = make_legal(raw, keep_hash(t, raw, item), name);
 	uint32_t *ordinal = pm_map_put(&t->seen, hash_of(name, len), 0, &fresh);
-	if (!ordinal)
-		return -ENOMEM;
 	struct pmfs_name_slot *slot;
 	uint64_t hash;
 	do {
@@ -134,65 +123,63 @@ static int take_name(struct taking *t, struct pm_bytes raw, uint32_t item)
 	} while (slot->taken);
 	*slot = (struct pmfs_name_slot){
 		.hash = hash, .item = item, .ordinal = *ordinal, .taken = true};
-	if (*ordinal == 1)
-		return 0;
-	uint32_t *kept = pm_map_put(&s->ordinals, item, *ordinal, &fresh);
-	return kept ? 0 : -ENOMEM;
+	if (*ordinal > 1)
+		pm_map_put(&s->ordinals, item, *ordinal, &fresh);
 }
 
-static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
+static void take_all(void *taking)
 {
-	struct taking t = {.siblings = s};
-	int r = 0;
-	for (const char *const *name = naming->reserved; name && *name; name++) {
-		uint64_t hash = hash_of(*name, strlen(*name));
+	struct taking *t = taking;
+	const struct pmfs_naming *naming = t->naming;
+	struct pmfs_siblings *s = t->siblings;
+	size_t n_reserved = 0;
+	while (naming->reserved && naming->reserved[n_reserved])
+		n_reserved++;
+	s->n_slots = 8;
+	while (s->n_slots < (naming->n + n_reserved) * 3 / 2)
+		s->n_slots *= 2;
+	s->slots = pm_arena_zeroed(&s->arena, s->n_slots, sizeof(*s->slots));
+	for (size_t i = 0; i < n_reserved; i++) {
+		uint64_t hash = hash_of(naming->reserved[i], strlen(naming->reserved[i]));
 		*slot_of(s, hash) = (struct pmfs_name_slot){.hash = hash, .taken = true};
 	}
-	for (uint32_t k = 0; r == 0 && k < naming->n; k++) {
+	for (uint32_t k = 0; k < naming->n; k++) {
 		uint32_t item = naming->item(naming->context, k);
-		pm_text_clear(&t.scratch);
-		struct pm_bytes raw = naming->raw(naming->context, item, &t.scratch);
-		r = t.scratch.failed || pm_work_cancelled() ? PM_CANCELLED
-							    : take_name(&t, raw, item);
+		pm_text_clear(&t->scratch);
+		pm_build_proceed(&s->arena);
+		struct pm_bytes raw = naming->raw(naming->context, item, &t->scratch);
+		pm_build_check(&s->arena, pm_text_status(&t->scratch));
+		take_name(t, raw, item);
 	}
-	pm_map_done(&t.seen);
-	pm_map_done(&t.hashes);
-	pm_strtab_done(&t.raws);
-	pm_text_done(&t.scratch);
-	return r;
 }
 
 static void siblings_free(struct pm_cached *cached)
 {
 	struct pmfs_siblings *s = (struct pmfs_siblings *)cached;
-	pm_map_done(&s->ordinals);
-	pm_map_done(&s->hashes);
-	free(s->slots);
+	pm_arena_done(&s->arena);
 	free(s);
 }
 
 int pmfs_siblings_build(
 	const struct pmfs_naming *naming, struct pmfs_siblings **ret, struct pm_error *err)
 {
-	size_t n_reserved = 0;
-	while (naming->reserved && naming->reserved[n_reserved])
-		n_reserved++;
 	struct pmfs_siblings *s = calloc(1, sizeof(*s));
 	if (!s)
 		return pm_error_plain(err, -ENOMEM);
+	struct taking t = {s, naming, {.of = &s->arena}};
 	s->cached.free = siblings_free;
-	s->n_slots = 8;
-	while (s->n_slots < (naming->n + n_reserved) * 3 / 2)
-		s->n_slots *= 2;
-	s->slots = calloc(s->n_slots, sizeof(*s->slots));
-	if (!s->slots || take_all(s, naming) < 0) {
+	s->ordinals.arena = s->hashes.arena = &s->arena;
+	t.seen.arena = t.hashes.arena = &t.arena;
+	t.raws = pm_strtab_in(&t.arena);
+	int r = pm_build(&s->arena, take_all, &t);
+	pm_arena_done(&t.arena);
+	pm_text_done(&t.scratch);
+	s->cached.bytes = sizeof(*s) + s->arena.total;
+	if (r < 0)
 		siblings_free(&s->cached);
-		return pm_error_plain(err, -ENOMEM);
-	}
-	s->cached.bytes = sizeof(*s) + s->n_slots * sizeof(*s->slots) +
-		(s->ordinals.room + s->hashes.room) * 16;
-	*ret = s;
-	return 0;
+	else
+		*ret = s;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 int pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,

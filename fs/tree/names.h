@@ -38,6 +38,7 @@ struct pmfs_naming {
 /* An index over siblings, kept in the cache: about 40 bytes per entry. */
 struct pmfs_siblings {
 	struct pm_cached cached;
+	struct pm_arena arena;  /* has what follows: */
 	struct pm_map ordinals; /* item → number after `~`, if any */
 	struct pm_map hashes;   /* item → hash of its raw name, if that is long */
 	size_t n_slots;         /* a power of two */

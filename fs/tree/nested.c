@@ -44,17 +44,6 @@ static int space_of(struct pmfs_tree *top, pm_node item, uint32_t *ret, struct p
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-/* The item to which a space was assigned, or -ENOENT. */
-static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
-{
-	pthread_mutex_lock(&top->spaces_lock);
-	bool given = space > 0 && space < top->n_spaces;
-	if (given)
-		*ret = top->space_items[space].item;
-	pthread_mutex_unlock(&top->spaces_lock);
-	return given ? 0 : pmfs_no_entry();
-}
-
 /* ---- opening and closing ---- */
 
 /*
@@ -222,40 +211,30 @@ void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item)
 
 void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space)
 {
-	pm_node item;
-	if (item_of(top, space, &item) == 0)
+	pm_node item = pmfs_space_item(top, space);
+	if (item)
 		leave_key(top, item);
-}
-
-/* The profile of an item. `node` is its directory, as numbered in the outermost tree. */
-static int open_item(
-	struct pmfs_tree *top, pm_node item, struct pmfs_nested **ret, struct pm_error *err)
-{
-	struct pmfs_inside in;
-	int r = pmfs_inside_enter(top, item, &in, err);
-	if (r < 0)
-		return r;
-	r = in.tree->dirs[PMFS_ITEM]->check(in.tree, in.node, err);
-	if (r == 0)
-		r = pmfs_nested_get(
-			in.tree, pmfs_node_b(in.node) >> 8, pmfs_node_a(in.node), ret, err);
-	pmfs_inside_leave(top, &in);
-	return r;
 }
 
 int pmfs_inside_enter(
 	struct pmfs_tree *top, pm_node node, struct pmfs_inside *ret, struct pm_error *err)
 {
 	uint32_t space = pmfs_node_space(node);
-	pm_node item;
 	*ret = (struct pmfs_inside){.tree = top, .node = node};
 	/* The root is there at once: what is in it may have to be read first. */
 	int r = node == PMFS_NODE_ROOT ? 0 : pm_profile_ready(top->profile, err);
 	if (r < 0 || space == 0)
 		return r;
-	r = item_of(top, space, &item);
+	struct pmfs_inside around; /* the tree that the item is in */
+	pm_node item = pmfs_space_item(top, space);
+	r = item ? pmfs_inside_enter(top, item, &around, err) : pmfs_no_entry();
+	if (r < 0)
+		return r;
+	r = around.tree->dirs[PMFS_ITEM]->check(around.tree, around.node, err);
 	if (r == 0)
-		r = open_item(top, item, &ret->nested, err);
+		r = pmfs_nested_get(around.tree, pmfs_node_b(around.node) >> 8,
+			pmfs_node_a(around.node), &ret->nested, err);
+	pmfs_inside_leave(top, &around);
 	if (r < 0)
 		return r;
 	ret->tree = ret->nested->tree;
@@ -282,39 +261,35 @@ int pmfs_inside_wrap(const struct pmfs_inside *in, pm_node *node, struct pm_erro
 
 /* ---- the root of a nested tree: its entries are those of the item's directory ---- */
 
-static int enter_item(
-	struct pmfs_tree *t, pm_node item, struct pmfs_inside *ret, struct pm_error *err)
+/* What the root's function gives, as a node of the mount. */
+static int leave_item(struct pmfs_tree *t, struct pmfs_nested *n, int r, struct pmfs_entry *ret,
+	struct pm_error *err)
 {
-	int r = pmfs_nested_get(t, pmfs_node_b(item) >> 8, pmfs_node_a(item), &ret->nested, err);
-	if (r == 0)
-		ret->tree = ret->nested->tree;
+	const struct pmfs_inside in = {.tree = n->tree, .nested = n};
+	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
+		r = -EOVERFLOW;
+	pmfs_nested_release(t, n);
 	return r;
 }
 
 int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	struct pmfs_inside in;
-	int r = enter_item(t, item, &in, err);
+	struct pmfs_nested *n;
+	int r = pmfs_nested_get(t, pmfs_node_b(item) >> 8, pmfs_node_a(item), &n, err);
 	if (r < 0)
 		return r;
-	r = in.tree->dirs[PMFS_ROOT]->lookup(in.tree, PMFS_NODE_ROOT, name, ret, err);
-	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
-		r = -EOVERFLOW;
-	pmfs_inside_leave(t, &in);
-	return r;
+	r = n->tree->dirs[PMFS_ROOT]->lookup(n->tree, PMFS_NODE_ROOT, name, ret, err);
+	return leave_item(t, n, r, ret, err);
 }
 
 int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
-	struct pmfs_inside in;
-	int r = enter_item(t, item, &in, err);
+	struct pmfs_nested *n;
+	int r = pmfs_nested_get(t, pmfs_node_b(item) >> 8, pmfs_node_a(item), &n, err);
 	if (r < 0)
 		return r;
-	r = in.tree->dirs[PMFS_ROOT]->next(in.tree, PMFS_NODE_ROOT, cookie, ret, err);
-	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
-		r = -EOVERFLOW;
-	pmfs_inside_leave(t, &in);
-	return r;
+	r = n->tree->dirs[PMFS_ROOT]->next(n->tree, PMFS_NODE_ROOT, cookie, ret, err);
+	return leave_item(t, n, r, ret, err);
 }

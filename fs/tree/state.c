@@ -6,32 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/*
- * ---- which columns of a context have values, for the contexts that were requested last ----
- */
-
-enum { N_KEPT = 16 };
-
-struct pmfs_presences {
-	pthread_mutex_t lock;
-	struct pmfs_presence of[N_KEPT]; /* by context */
-};
-
-/* The contexts of a tree that were requested last. NULL if out of memory. Free accepts NULL. */
-static struct pmfs_presences *presences_new(void)
-{
-	struct pmfs_presences *p = calloc(1, sizeof(*p));
-	if (p)
-		pthread_mutex_init(&p->lock, NULL);
-	return p;
-}
-
-static void presences_free(struct pmfs_presences *p)
-{
-	if (p)
-		pthread_mutex_destroy(&p->lock);
-	free(p);
-}
+/* ---- which columns of a context have values ---- */
 
 static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
 	struct pmfs_presence *ret, struct pm_error *err)
@@ -52,20 +27,21 @@ static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs
 int pmfs_presence_get(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
 	struct pmfs_presence *ret, struct pm_error *err)
 {
-	struct pmfs_presence *kept = &t->presences->of[context % N_KEPT];
-	pthread_mutex_lock(&t->presences->lock);
+	struct pmfs_presences *all = &t->presences;
+	struct pmfs_presence *kept = &all->of[context % PMFS_N_PRESENCES];
+	pthread_mutex_lock(&all->lock);
 	bool known = kept->known && kept->context == context;
 	if (known)
 		*ret = *kept;
-	pthread_mutex_unlock(&t->presences->lock);
+	pthread_mutex_unlock(&all->lock);
 	if (known)
 		return 0;
 	int r = find_present(t, context, columns, ret, err);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&t->presences->lock);
+	pthread_mutex_lock(&all->lock);
 	*kept = *ret;
-	pthread_mutex_unlock(&t->presences->lock);
+	pthread_mutex_unlock(&all->lock);
 	return 0;
 }
 
@@ -105,17 +81,13 @@ struct pmfs_tree *pmfs_tree_make(const struct pmfs_dir *const *dirs, struct pmfs
 	t->model = model;
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
-	t->presences = presences_new();
-	if (shape->folders & PMFS_FOLDER_WINDOWS)
-		t->windows = pmfs_windows_new(t->profile);
-	bool whole = !(shape->folders & PMFS_FOLDER_WINDOWS) || t->windows;
-	if (!whole || !t->presences || reserve_names(t) < 0) {
-		presences_free(t->presences);
-		pmfs_windows_free(t->windows);
-		free(t);
+	pthread_mutex_init(&t->presences.lock, NULL);
+	pthread_mutex_init(&t->spaces_lock, NULL);
+	bool has_windows = shape->folders & PMFS_FOLDER_WINDOWS;
+	if ((has_windows && !(t->windows = pmfs_windows_new(t->profile))) || reserve_names(t) < 0) {
+		pmfs_tree_free(t);
 		return NULL;
 	}
-	pthread_mutex_init(&t->spaces_lock, NULL);
 	if (t->windows) {
 		const struct pm_tap tap = pmfs_windows_tap(t->windows);
 		pmfs_model_set_tap(model, &tap);
@@ -144,7 +116,6 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pm_arena_done(&t->lists);
 	pm_part_done(&t->sources);
 	pm_part_done(&t->threads);
-	free(t->context_reserved);
 	pthread_mutex_destroy(&t->spaces_lock);
 	pm_map_done(&t->spaces_known);
 	for (uint32_t i = 1; i < t->n_spaces; i++)
@@ -152,7 +123,8 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	if (t->top == t)
 		pmfs_unlisted_free(t->unlisted);
 	free(t->space_items);
-	presences_free(t->presences);
+	free(t->context_reserved);
+	pthread_mutex_destroy(&t->presences.lock);
 	pmfs_windows_free(t->windows);
 	pmfs_filters_free(t->filters);
 	free(t);

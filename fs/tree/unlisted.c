@@ -29,17 +29,6 @@ static struct pmfs_unlisted *unlisted_of(struct pmfs_tree *top, uint32_t space)
 	return u;
 }
 
-/* The item that a space is of, or 0. */
-static pm_node item_of_space(struct pmfs_tree *top, uint32_t space)
-{
-	if (space == 0)
-		return 0;
-	pthread_mutex_lock(&top->spaces_lock);
-	pm_node item = space < top->n_spaces ? top->space_items[space].item : 0;
-	pthread_mutex_unlock(&top->spaces_lock);
-	return item;
-}
-
 /* The number of the name that a node of a tree with such names is, or is a document of. */
 static bool number_of(const struct pmfs_unlisted *u, pm_node node, uint32_t *ret)
 {
@@ -71,7 +60,7 @@ static pm_node find_owner(struct pmfs_tree *top, pm_node node)
 		struct pmfs_unlisted *u = unlisted_of(top, space);
 		if (u && number_of(u, node, &number))
 			return owner_node(node);
-		node = item_of_space(top, space);
+		node = pmfs_space_item(top, space);
 	}
 	return 0;
 }
@@ -79,7 +68,7 @@ static pm_node find_owner(struct pmfs_tree *top, pm_node node)
 bool pmfs_tree_owner(struct pmfs_tree *top, pm_node node, pm_node *ret, pm_node *ret_outer)
 {
 	*ret = find_owner(top, node);
-	*ret_outer = *ret ? find_owner(top, item_of_space(top, pmfs_node_space(*ret))) : 0;
+	*ret_outer = *ret ? find_owner(top, pmfs_space_item(top, pmfs_node_space(*ret))) : 0;
 	return *ret != 0;
 }
 
