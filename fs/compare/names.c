@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/common/affix.h"
+#include "fs/views/model/model.h"
 
 const struct pmfs_name_rule pmfs_name_rules[] = {
 	/* Parts and copies of functions created by GCC, Clang and link-time optimisation. */
@@ -44,9 +45,6 @@ const struct pmfs_name_twins pmfs_name_twins[] = {
 	{"<partial root>", "unknown entry"},
 };
 const size_t pmfs_n_name_twins = sizeof(pmfs_name_twins) / sizeof(*pmfs_name_twins);
-
-static const char *const clone_words[] = {
-	".isra", ".constprop", ".part", ".cold", ".llvm", ".lto_priv", ".localalias"};
 
 /* ---- classes of characters ---- */
 
@@ -98,30 +96,10 @@ static size_t count(struct pm_bytes s, size_t at, bool (*is)(uint8_t c))
 
 /* ---- suffixes of clones: .isra.0.cold.3 ---- */
 
-static bool holds_at(struct pm_bytes s, size_t at, const char *text)
-{
-	size_t n = strlen(text);
-	return s.len - at >= n && memcmp(s.p + at, text, n) == 0;
-}
-
-/* The length of a suffix with its numbers, or 0. */
-static size_t one_clone(struct pm_bytes s, size_t at)
-{
-	size_t n = 0;
-	for (size_t i = 0; n == 0 && i < sizeof(clone_words) / sizeof(*clone_words); i++)
-		if (holds_at(s, at, clone_words[i]))
-			n = strlen(clone_words[i]);
-	for (size_t digits = 1; n > 0 && digits > 0 && at + n < s.len && s.p[at + n] == '.';) {
-		digits = count(s, at + n + 1, is_digit);
-		n += digits ? 1 + digits : 0;
-	}
-	return n;
-}
-
 static size_t clones(struct pm_bytes s, size_t at)
 {
 	size_t n = 0, one;
-	while ((one = one_clone(s, at + n)) > 0)
+	while ((one = pmfs_name_suffix(s, at + n)) > 0)
 		n += one;
 	return n;
 }

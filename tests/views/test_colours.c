@@ -241,6 +241,7 @@ static void test_labels_keep_what_tells_names_apart(void **state)
 		{"a::calculate(Domain&) [clone ._omp_fn.10]", 14, "…calculate.10"},
 		{"a::calculate(Domain&) [clone ._omp_fn.10]", 9, "calcu….10"},
 		{"solve.constprop.0.isra.0", 12, "solve….0"},
+		{"solve.lto_priv.1", 8, "solve….1"},
 		{"solve.cold", 10, "solve.cold"},
 		{"solve_it.constprop.1.cold", 14, "solve_….1.cold"},
 		{"solve.constprop.0.cold", 9, "solve….0"},

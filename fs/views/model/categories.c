@@ -211,24 +211,14 @@ static bool matches(enum pmfs_rule_of of, const struct subject *s, const char *w
 	return false;
 }
 
-/* `foo@plt`, `foo@@GLIBC_2.2.5`, `foo.isra.0`, `foo.part.1`: what linkers and compilers add. */
-static struct pm_bytes without_suffix(struct pm_bytes name)
-{
-	static const char *const suffixes[] = {"@", ".isra.", ".part.", ".constprop.", ".cold"};
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		const uint8_t *at = name.len
-			? memmem(name.p, name.len, suffixes[i], strlen(suffixes[i]))
-			: NULL;
-		if (at && at > name.p)
-			name.len = (size_t)(at - name.p);
-	}
-	return name;
-}
-
+/* Without what linkers and compilers add: `foo@plt`, `foo@@GLIBC_2.2.5`, `foo.isra.0`. */
 static struct pm_bytes plain_name(struct pm_bytes stored)
 {
 	static const char *const prefixes[] = {"__GI_", "__libc_"};
-	struct pm_bytes name = without_suffix(pmfs_name_bare(stored));
+	struct pm_bytes mark, name = pmfs_name_original(stored, &mark);
+	const uint8_t *version = name.len > 1 ? memchr(name.p + 1, '@', name.len - 1) : NULL;
+	if (version)
+		name.len = (size_t)(version - name.p);
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (pm_begins_with(name, prefixes[i]) && !pm_begins_with(name, "__libc_start_"))
 			name = (struct pm_bytes){

@@ -361,6 +361,12 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name);
 struct pm_bytes pmfs_name_original(struct pm_bytes name, struct pm_bytes *ret_mark);
 
 /*
+ * The length of a suffix that compilers give to copies and parts of a function, with its numbers,
+ * at a place of a name: `.isra.0`, `.cold`, `.part`. 0 if there is none.
+ */
+size_t pmfs_name_suffix(struct pm_bytes name, size_t at);
+
+/*
  * The start of the last component of a bare name before `before`: the greatest position below
  * `before` that follows a `::`, `.` or `/` outside brackets; 0 if there is none. For an address,
  * MODULE+0xOFFSET, it is the offset; for a `<placeholder> number`, the number. The file's name of a

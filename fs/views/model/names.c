@@ -197,25 +197,39 @@ static bool is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* Where a compiler's mark begins. Words of other languages have dots, too, but no such numbers. */
+size_t pmfs_name_suffix(struct pm_bytes name, size_t at)
+{
+	static const char *const words[] = {
+		".isra", ".constprop", ".part", ".cold", ".llvm", ".lto_priv", ".localalias"};
+	size_t n = 0, digits = 1;
+	for (size_t i = 0; n == 0 && i < sizeof(words) / sizeof(*words); i++)
+		if (pm_begins_with(from(name, at), words[i]))
+			n = strlen(words[i]);
+	while (n > 0 && digits > 0 && at + n < name.len && name.p[at + n] == '.') {
+		struct pm_bytes number = from(name, at + n + 1);
+		for (digits = 0; digits < number.len && is_digit(number.p[digits]);)
+			digits++;
+		n += digits ? 1 + digits : 0;
+	}
+	return n;
+}
+
+/*
+ * Where a compiler's mark begins. Words of other languages have dots, too, but no such numbers, and
+ * `.cold` not at their end.
+ */
 static size_t find_mark(struct pm_bytes bare)
 {
-	static const char *const numbered[] = {"._omp_fn.", ".isra.", ".part.", ".constprop."};
+	static const char outlined[] = ".omp_outlined", region[] = "._omp_fn.", cold[] = ".cold";
 	for (size_t at = 1; at < bare.len; at++) {
 		struct pm_bytes rest = from(bare, at);
 		if (rest.p[0] != '.')
 			continue;
-		if (pm_begins_with(rest, ".omp_outlined"))
+		size_t n =
+			pm_begins_with(rest, region) ? sizeof(region) : pmfs_name_suffix(bare, at);
+		if ((n > 0 && n <= rest.len && is_digit(rest.p[n - 1])) ||
+			pm_bytes_equal(rest, pm_bytes_of(cold)) || pm_begins_with(rest, outlined))
 			return at;
-		if (pm_begins_with(rest, ".cold") && (rest.len == 5 || rest.p[5] == '.') &&
-			(rest.len < 7 || is_digit(rest.p[6])))
-			return at;
-		for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
-			size_t n = strlen(numbered[i]);
-			if (pm_begins_with(rest, numbered[i]) && rest.len > n &&
-				is_digit(rest.p[n]))
-				return at;
-		}
 	}
 	return bare.len;
 }

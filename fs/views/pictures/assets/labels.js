@@ -36,7 +36,7 @@ function bare(name) {
 
 /* The bare name of the function of which a compiler made this one, and what tells it from others of that; as pmfs_name_original does. */
 function original(name) {
-  const short = bare(name), made = short.slice(1).search(/\.(_omp_fn|isra|part|constprop)\.\d|\.omp_outlined|\.cold(?:\.\d|\.?$)/) + 1;
+  const short = bare(name), made = short.slice(1).search(/\.(_omp_fn|isra|part|constprop|llvm|lto_priv|localalias|cold)\.\d|\.omp_outlined|\.cold$/) + 1;
   if (made) return [short.slice(0, made), short.slice(made)];
   const notes = name.slice(name.indexOf(short) + short.length).match(/(?: \[clone [^\]]*\])+/);
   return [short, notes ? notes[0] : ""];
