@@ -76,12 +76,49 @@ static void test_shares_keep_what_is_small(void **state)
 	pm_text_done(&t);
 }
 
+/* In a column, what one digit would show as 0.0% is shown as elsewhere. */
+static void test_shares_stand_in_a_column(void **state)
+{
+	static const struct {
+		double part, whole;
+		const char *text;
+	} rows[] = {{1, 2, " 50.0%"}, {1, 1, "100.0%"}, {1, 1500, "  0.1%"}, {1, 3000, " 0.03%"},
+		{1, 1e6, "   ≈0%"}, {0, 5, "    0%"}, {5, 0, "      "}, {NAN, 1, "      "},
+		{11, 1, " >999%"}};
+	struct pm_text t = {.p = NULL};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		pmfs_add_share(&t, rows[i].part, rows[i].whole);
+		assert_text(&t, rows[i].text);
+	}
+	pm_text_done(&t);
+}
+
+static void test_bare_names_keep_the_marks_of_copies(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} rows[] = {{"void a::f(int) [clone .isra.0] [app]", "a::f [clone .isra.0]"},
+		{"a::f(int) [clone ._omp_fn.10] [clone .cold]",
+			"a::f [clone ._omp_fn.10] [clone .cold]"},
+		{"a::calculate_the_forces(int) [clone ._omp_fn.10]",
+			"a::calculate_the_forces [c… ._omp_fn.10]"},
+		{"f._omp_fn.1", "f._omp_fn.1"}, {"f(int) const [app]", "f"}};
+	struct pm_text t = {.p = NULL};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		pmfs_add_bare_cut(&t, pm_bytes_of(rows[i].name), 40);
+		assert_text(&t, rows[i].text);
+	}
+	pm_text_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_amounts_have_four_digits_and_a_fitting_unit),
 		cmocka_unit_test(test_rests_of_sums_are_no_costs),
 		cmocka_unit_test(test_shares_keep_what_is_small),
+		cmocka_unit_test(test_shares_stand_in_a_column),
+		cmocka_unit_test(test_bare_names_keep_the_marks_of_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,21 @@ void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
 	add_cut(out, text, width);
 }
 
+void pmfs_add_bare(struct pm_text *out, struct pm_bytes name)
+{
+	struct pm_bytes mark, original = pmfs_name_original(name, &mark);
+	pm_text_bytes(out, original);
+	pm_text_bytes(out, mark);
+}
+
+void pmfs_add_bare_cut(struct pm_text *out, struct pm_bytes name, unsigned width)
+{
+	struct pm_text bare = {.arena = out->arena};
+	pmfs_add_bare(&bare, name);
+	add_cut(out, pm_text_view(&bare), width);
+	pm_text_end(&bare, out);
+}
+
 /* Whether the text, cut, looks like another name of the list, each shortened by `bare` or not. */
 static bool looks_alike(struct pm_text *out, const struct pm_bytes *names, uint32_t n, uint32_t i,
 	bool bare, unsigned width)
@@ -279,12 +294,17 @@ void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, doub
 
 void pmfs_add_share(struct pm_text *out, double part, double whole)
 {
-	if (isnan(part) || !(whole > 0))
-		pm_text_printf(out, "%6s", "");
-	else if (part / whole < 10)
-		pm_text_printf(out, "%5.1f%%", 100 * part / whole);
-	else /* costs that contradict each other */
-		pm_text_str(out, " >999%");
+	struct pm_text share = {.arena = out->arena};
+	if (part / whole >= 10) /* costs that contradict each other */
+		pm_text_str(&share, ">999%");
+	else if (fabs(part / whole) < 0.0005)
+		pmfs_print_share(&share, part, whole);
+	else if (!isnan(part))
+		pm_text_printf(&share, "%.1f%%", 100 * part / whole);
+	if (!(whole > 0))
+		pm_text_clear(&share);
+	pmfs_add_right(out, pm_text_view(&share), 6);
+	pm_text_end(&share, out);
 }
 
 void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line)

@@ -16,6 +16,15 @@ enum { PMFS_SCREEN_WIDTH = 100 };
 void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width);
 
 /*
+ * The name without return type and arguments, but with what tells it from other functions that a
+ * compiler made of the same one: `f [clone .isra.0]`.
+ */
+void pmfs_add_bare(struct pm_text *out, struct pm_bytes name);
+
+/* The same, cut as by pmfs_add_cut. */
+void pmfs_add_bare_cut(struct pm_text *out, struct pm_bytes name, unsigned width);
+
+/*
  * Name i of a list, at most `width` characters, so that it differs from the others if it does so in
  * full: a name that does not fit loses its return type and arguments first, then its middle, and
  * where others look the same then, what they have in common.
@@ -33,7 +42,7 @@ void pmfs_add_right(struct pm_text *out, struct pm_bytes text, unsigned width);
 enum { PMFS_AMOUNT_WIDTH = 14 };
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value);
 
-/* `57.4%`, right-aligned in 6 columns; blank if the whole is 0. */
+/* `57.4%`, right-aligned in 6 columns, below 0.05% as pmfs_print_share; blank if the whole is 0. */
 void pmfs_add_share(struct pm_text *out, double part, double whole);
 
 /* `FILE:LINE` on one line, as far as known. */

@@ -350,10 +350,9 @@ static int gaps_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		return r;
 	uint32_t before = pmfs_function_of(f->identity, gap->before);
 	uint32_t after = pmfs_function_of(f->identity, gap->after);
-	pmfs_add_cut(
-		rows->scratch, pmfs_name_bare(f->identity->functions[before].name), NAME_WIDTH);
+	pmfs_add_bare_cut(rows->scratch, f->identity->functions[before].name, NAME_WIDTH);
 	size_t len = rows->scratch->len;
-	pmfs_add_cut(rows->scratch, pmfs_name_bare(f->identity->functions[after].name), NAME_WIDTH);
+	pmfs_add_bare_cut(rows->scratch, f->identity->functions[after].name, NAME_WIDTH);
 	pmfs_set_time(&cells[0], gap->time_ns, origin);
 	pm_set_u64(&cells[1], gap->gap_ns);
 	if (gap->host == PM_NONE)

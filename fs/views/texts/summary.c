@@ -463,8 +463,9 @@ static void add_costly_lines(const struct pmfs_writing *w)
 		pm_text_str(out, "the part outside of subs is not known\n");
 	} else {
 		pmfs_print_ns(out, all->outside_ns);
-		pm_text_printf(
-			out, " (%.1f%%) outside of subs\n", 100 * all->outside_ns / all->whole_ns);
+		pm_text_str(out, " (");
+		pmfs_print_share(out, all->outside_ns, all->whole_ns);
+		pm_text_str(out, ") outside of subs\n");
 	}
 	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
 		double value = l->cells[(size_t)l->order[i] * l->columns->n + column];
@@ -667,8 +668,8 @@ static void add_usage(const struct pmfs_writing *w, const struct pmfs_counts *co
 		pmfs_print_count(out, u.n[i]);
 		pm_text_printf(out, " %s%s × ", of[i], u.n[i] == 1 ? "" : "s");
 		pmfs_print_ns(out, (double)counts->duration_ns);
-		pm_text_printf(out, ": %.1f%%",
-			100 * u.busy_ns[i] / (u.n[i] * (double)counts->duration_ns));
+		pm_text_str(out, ": ");
+		pmfs_print_share(out, u.busy_ns[i], u.n[i] * (double)counts->duration_ns);
 		if (i == PROCESSORS && waits >= 0.0005 * kinds->busy && waits > 0) {
 			pm_text_str(out, ", of which ");
 			pmfs_print_ns(out, waits * ns);
@@ -774,7 +775,10 @@ static void join_steps(struct pm_text *out, struct pm_text *scratch, const struc
 			continue;
 		}
 		pm_text_str(out, out->len == 0 ? "" : gap ? " > … > " : " > ");
-		pm_text_bytes(out, n > 1 ? pmfs_name_bare(name) : name);
+		if (n > 1)
+			pmfs_add_bare(out, name);
+		else
+			pm_text_bytes(out, name);
 		gap = false;
 	}
 }
@@ -848,9 +852,7 @@ static void add_chain(const struct pmfs_writing *w, const struct pm_tree *tree, 
 			continue;
 		pm_text_clear(scratch);
 		pm_text_str(out, out->len ? " > " : "");
-		pm_text_bytes(out,
-			pmfs_name_bare(
-				pmfs_frame_name(tree, pm_tree_frame(tree, stops[k]), scratch)));
+		pmfs_add_bare(out, pmfs_frame_name(tree, pm_tree_frame(tree, stops[k]), scratch));
 	}
 }
 

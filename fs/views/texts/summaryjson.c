@@ -38,6 +38,14 @@ static void add_name(struct sum *s, const char *key, struct pm_bytes name)
 	pm_text_done(&cut);
 }
 
+static void add_function_name(struct sum *s, struct pm_bytes name)
+{
+	struct pm_text bare = {.arena = s->w->a};
+	pmfs_add_bare(&bare, name);
+	add_name(s, "name", pm_text_view(&bare));
+	pm_text_done(&bare);
+}
+
 static void add_number(struct sum *s, const char *key, double value)
 {
 	if (isnan(value))
@@ -172,7 +180,7 @@ static void add_functions(struct sum *s)
 		if (incl != PM_NONE)
 			add_number(
 				s, s->columns->columns[incl].name, pmfs_function_cell(f, i, incl));
-		add_name(s, "name", pmfs_name_bare(pmfs_function_name(f, i)));
+		add_function_name(s, pmfs_function_name(f, i));
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
@@ -219,9 +227,8 @@ static void add_hotpath(struct sum *s)
 		pm_json_open(&s->j, '{');
 		add_count(s, "context_id", pm_tree_number(tree, path[i].context));
 		add_share(s, path[i].value);
-		add_name(s, "name",
-			pmfs_name_bare(pmfs_frame_name(
-				tree, pm_tree_frame(tree, path[i].context), &name)));
+		add_function_name(
+			s, pmfs_frame_name(tree, pm_tree_frame(tree, path[i].context), &name));
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
@@ -250,8 +257,7 @@ static void add_imbalance(struct sum *s)
 		add_number(s, "max", work->max);
 		add_number(s, "mean", work->mean);
 		add_count(s, "thread_id", threads->threads[work->slowest].id);
-		add_name(s, "name",
-			pmfs_name_bare(pmfs_frame_name(tree, pm_tree_frame(tree, context), &name)));
+		add_function_name(s, pmfs_frame_name(tree, pm_tree_frame(tree, context), &name));
 		pm_json_close(&s->j, '}');
 	}
 	close_part(s);
