@@ -448,11 +448,6 @@ static void climb_threads(struct climb *c)
 	}
 }
 
-static void costs_done(void *costs)
-{
-	pm_costs_done(costs);
-}
-
 static void build_thread_costs(struct pm_arena *a, void *owner, void *part, struct pm_error *err)
 {
 	struct pm_rec_opened *o = owner;
@@ -469,16 +464,15 @@ static void build_thread_costs(struct pm_arena *a, void *owner, void *part, stru
 		.sums = pm_arena_realloc(scratch, NULL, (size_t)n * PM_REC_N * sizeof(*c.sums)),
 		.expects = true};
 	(void)err;
-	pm_arena_owns(a, costs_done, part);
 	pm_build_check(a,
 		pm_sort(o->recording.cells, o->recording.n_cells, sizeof(struct pm_rec_cell),
 			by_thread_and_quantity));
-	pm_build_check(a, pm_costs_init(c.costs, w->threads.n, n));
+	*c.costs = pm_costs_in(a, w->threads.n, n);
 	climb_threads(&c);
 	c.expects = false;
-	pm_build_check(a, pm_costs_place(c.costs));
+	pm_costs_place(c.costs);
 	climb_threads(&c);
-	pm_build_check(a, pm_costs_freeze(c.costs));
+	pm_costs_freeze(c.costs);
 	pm_arena_done(scratch);
 }
 

@@ -4,13 +4,8 @@
  */
 #include "formats/common/callcosts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/list.h"
 #include "formats/common/search.h"
-#include "formats/common/work.h"
-#include "profmount/limits.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 16 };
 
@@ -118,131 +113,106 @@ static uint32_t thread_of(const struct pm_callcosts *c, uint32_t item)
 }
 
 /* Threads up to `thread` begin at the next item, unless they have begun before. */
-static int begin_threads(struct pm_callcosts *c, size_t thread)
+static void begin_threads(struct pm_callcosts *c, size_t thread)
 {
 	for (; c->n_threads <= thread; c->n_threads++) {
-		if (pm_list_room(&c->thread_start, c->n_threads, &c->thread_room,
-			    sizeof(*c->thread_start)) < 0)
-			return -ENOMEM;
+		pm_list_grow(c->arena, &c->thread_start, c->n_threads, &c->thread_room,
+			sizeof(*c->thread_start));
 		c->thread_start[c->n_threads] = (uint32_t)c->n;
 	}
-	return 0;
 }
 
-int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost)
+void pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost)
 {
 	struct pm_callcost_item item = {.context = cost->context, .time = cost->time};
-	if (c->n >= PM_LIMIT_ITEMS || begin_threads(c, cost->thread) < 0 ||
-		pm_list_room(&c->items, c->n, &c->room, sizeof(item)) < 0)
-		return -ENOMEM;
+	begin_threads(c, cost->thread);
+	pm_items_grow(c->arena, &c->items, c->n, &c->room, sizeof(item));
 	bool fits = put(&item, PM_CALLS_CALLS, cost->calls);
 	fits &= put(&item, PM_CALLS_INCL, cost->incl);
 	fits &= put(&item, PM_CALLS_EXCL, cost->excl);
 	if (!fits) {
-		if (pm_list_room(&c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide)) < 0)
-			return -ENOMEM;
+		pm_list_grow(c->arena, &c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide));
 		item.is_wide = true;
 		item.low[0] = (uint32_t)c->n_wide;
 		c->wide[c->n_wide++] = *cost;
 	}
 	c->items[c->n++] = item;
-	return 0;
 }
 
-static bool is_wanted(size_t i)
+static void proceed(const struct pm_callcosts *c, size_t i)
 {
-	return i % BETWEEN_QUESTIONS || !pm_work_cancelled();
+	if (i % BETWEEN_QUESTIONS == 0)
+		pm_build_proceed(c->arena);
 }
 
-int pm_callcosts_weigh(const struct pm_callcosts *c, double *weight)
+void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		if (!is_wanted(i))
-			return -ENOMEM;
+		proceed(c, i);
 		weight[c->items[i].context] += (double)cost_of(c, &c->items[i]).incl;
 	}
-	return 0;
 }
 
 /* ---- freezing ---- */
 
 /* Lists the items by context, those of a context in their order. */
-static int list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
+static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
 {
 	uint32_t *start = c->context_start;
 	for (uint32_t i = 0; i < n_contexts; i++)
 		start[i + 1] += start[i];
 	/* Backwards, so that each start ends at its original position. */
 	for (size_t i = c->n; i-- > 0;) {
-		if (!is_wanted(i))
-			return -ENOMEM;
+		proceed(c, i);
 		c->by_context[--start[c->items[i].context + 1]] = (uint32_t)i;
 	}
 	memmove(start, start + 1, n_contexts * sizeof(*start));
 	start[n_contexts] = (uint32_t)c->n;
-	return 0;
 }
 
-/* Moves the items of each thread, in order of their contexts; `next` begins as thread_start. */
-static int move_items(struct pm_callcosts *c, struct pm_callcost_item *to, uint32_t *next)
+/* Moves the items of each thread, in order of their contexts. */
+static void sort_by_context(struct pm_callcosts *c)
 {
+	struct pm_callcost_item *items = pm_arena_realloc(c->arena, NULL, c->n * sizeof(*items));
+	uint32_t *next = pm_arena_realloc(c->arena, NULL, c->n_threads * sizeof(*next));
+	memcpy(next, c->thread_start, c->n_threads * sizeof(*next));
 	for (size_t i = 0; i < c->n; i++) {
-		if (!is_wanted(i))
-			return -ENOMEM;
+		proceed(c, i);
 		uint32_t from = c->by_context[i];
 		uint32_t place = next[thread_of(c, from)]++;
-		to[place] = c->items[from];
+		items[place] = c->items[from];
 		c->by_context[i] = place;
 	}
-	return 0;
+	pm_arena_free(c->arena, next);
+	pm_arena_free(c->arena, c->items);
+	c->items = items;
 }
 
-static int sort_by_context(struct pm_callcosts *c)
-{
-	struct pm_callcost_item *items = malloc((c->n + 1) * sizeof(*items));
-	uint32_t *next = malloc((c->n_threads + 1) * sizeof(*next));
-	int r = items && next ? 0 : -ENOMEM;
-	if (r == 0) {
-		memcpy(next, c->thread_start, c->n_threads * sizeof(*next));
-		r = move_items(c, items, next);
-	}
-	free(next);
-	free(r < 0 ? items : c->items);
-	if (r == 0)
-		c->items = items;
-	return r;
-}
-
-int pm_callcosts_freeze(
+void pm_callcosts_freeze(
 	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts)
 {
-	c->by_context = calloc(c->n + 1, sizeof(*c->by_context));
-	c->context_start = calloc((size_t)n_contexts + 1, sizeof(*c->context_start));
-	if (!c->by_context || !c->context_start || begin_threads(c, n_threads) < 0)
-		return -ENOMEM;
+	c->by_context = pm_arena_realloc(c->arena, NULL, c->n * sizeof(*c->by_context));
+	c->context_start =
+		pm_arena_zeroed(c->arena, (size_t)n_contexts + 1, sizeof(*c->context_start));
+	begin_threads(c, n_threads);
 	for (size_t i = 0; i < c->n; i++) {
 		struct pm_callcost_item *item = &c->items[i];
-		if (!is_wanted(i))
-			return -ENOMEM;
+		proceed(c, i);
 		item->context = index[item->context];
 		c->context_start[item->context + 1]++;
 	}
-	int r = list_by_context(c, n_contexts);
-	return r < 0 ? r : sort_by_context(c);
-}
-
-uint64_t pm_callcosts_bytes(const struct pm_callcosts *c)
-{
-	return c->n * (sizeof(*c->items) + sizeof(*c->by_context)) + c->n_wide * sizeof(*c->wide);
+	list_by_context(c, n_contexts);
+	sort_by_context(c);
 }
 
 void pm_callcosts_done(struct pm_callcosts *c)
 {
-	free(c->items);
-	free(c->wide);
-	free(c->by_context);
-	free(c->context_start);
-	free(c->thread_start);
+	pm_arena_free(c->arena, c->items);
+	pm_arena_free(c->arena, c->wide);
+	pm_arena_free(c->arena, c->by_context);
+	pm_arena_free(c->arena, c->context_start);
+	pm_arena_free(c->arena, c->thread_start);
+	*c = (struct pm_callcosts){.arena = c->arena};
 }
 
 /* ---- reading ---- */
@@ -328,7 +298,7 @@ int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of
 	return (int64_t)filled;
 }
 
-int pm_callcosts_pour(
+void pm_callcosts_pour(
 	const struct pm_callcosts *c, uint32_t n_threads, struct pm_costs *to, bool expects)
 {
 	struct pm_value batch[PM_CALLS_N_METRICS * 256];
@@ -349,9 +319,7 @@ int pm_callcosts_pour(
 					pm_costs_add(to, thread, context, v->metric,
 						v->whole ? (double)v->u : v->f);
 			}
-			if (pm_work_cancelled())
-				return PM_CANCELLED;
+			pm_build_proceed(to->arena);
 		}
 	}
-	return 0;
 }

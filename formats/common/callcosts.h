@@ -1,6 +1,7 @@
 /*
  * Costs of contexts by thread, as exact sums: 28 bytes for the three metrics of a context on a
- * thread, more beyond 39 hours.
+ * thread, more beyond 39 hours. They are made in a build (arena.h), which fails in place of the
+ * functions.
  */
 #ifndef PROFMOUNT_CALLCOSTS_H
 #define PROFMOUNT_CALLCOSTS_H
@@ -31,8 +32,9 @@ struct pm_callcost {
 	uint8_t time; /* enum pm_time; one cost for each that a context has on a thread */
 };
 
-/* Zeroed = empty. */
+/* Empty: all but the arena is zeroed. */
 struct pm_callcosts {
+	struct pm_arena *arena;
 	bool counted;           /* set by the caller: `calls` are calls, whatever the time is of */
 	size_t n;               /* costs: of a context on a thread */
 	uint32_t *thread_start; /* once frozen: the first cost of each thread, n_threads + 1 */
@@ -56,25 +58,18 @@ extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
 struct pm_metrics pm_callcosts_list(bool calls, unsigned times, enum pm_time leads,
 	struct pm_metric list[PM_CALLS_MOST_METRICS]);
 
-/* Adds the costs of a context, by rank, thread by thread in their order. 0 or -ENOMEM. */
-int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
+/* Adds the costs of a context, by rank, thread by thread in their order. */
+void pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
 
-/*
- * Before they are frozen: adds the inclusive costs on all threads to `weight`, by rank. 0; -ENOMEM
- * if the work is cancelled.
- */
-int pm_callcosts_weigh(const struct pm_callcosts *c, double *weight);
+/* Before they are frozen: adds the inclusive costs on all threads to `weight`, by rank. */
+void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight);
 
-/*
- * Ranks become contexts: index[rank]. O(n log n_threads). 0, or -ENOMEM, also if the work is
- * cancelled; then only pm_callcosts_done may follow.
- */
-int pm_callcosts_freeze(
+/* Ranks become contexts: index[rank]. O(n log n_threads). */
+void pm_callcosts_freeze(
 	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts);
-void pm_callcosts_done(struct pm_callcosts *c);
 
-/* The memory that they take once they are frozen, about. */
-uint64_t pm_callcosts_bytes(const struct pm_callcosts *c);
+/* Frees them before the arena. */
+void pm_callcosts_done(struct pm_callcosts *c);
 
 /* Of a context over all threads, whatever the time is of. */
 struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t context);
@@ -85,11 +80,8 @@ int64_t pm_callcosts_of_run(
 int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/*
- * Announces all of them (`expects`), or adds them, where costs of other kinds are, too. 0, or
- * -ENOMEM if the work is cancelled.
- */
-int pm_callcosts_pour(
+/* Announces all of them (`expects`), or adds them, where costs of other kinds are, too. */
+void pm_callcosts_pour(
 	const struct pm_callcosts *c, uint32_t n_threads, struct pm_costs *to, bool expects);
 
 #endif

@@ -5,9 +5,6 @@
  */
 #include "formats/common/costs.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
@@ -26,13 +23,13 @@ struct pm_cost {
 
 /* ---- placing ---- */
 
-int pm_costs_init(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts)
+struct pm_costs pm_costs_in(struct pm_arena *a, uint32_t n_threads, uint32_t n_contexts)
 {
-	c->n_threads = n_threads;
-	c->n_contexts = n_contexts;
-	c->context_start = calloc((size_t)n_contexts + 1, sizeof(*c->context_start));
-	c->thread_start = calloc((size_t)n_threads + 1, sizeof(*c->thread_start));
-	return c->context_start && c->thread_start ? 0 : -ENOMEM;
+	return (struct pm_costs){.arena = a,
+		.n_threads = n_threads,
+		.n_contexts = n_contexts,
+		.context_start = pm_arena_array(a, (size_t)n_contexts + 1, sizeof(uint32_t)),
+		.thread_start = pm_arena_array(a, (size_t)n_threads + 1, sizeof(uint32_t))};
 }
 
 void pm_costs_expect(struct pm_costs *c, uint32_t context)
@@ -41,18 +38,14 @@ void pm_costs_expect(struct pm_costs *c, uint32_t context)
 	c->n++;
 }
 
-int pm_costs_place(struct pm_costs *c)
+void pm_costs_place(struct pm_costs *c)
 {
-	if (c->n > PM_LIMIT_ITEMS)
-		return -ENOMEM;
+	pm_build_check(c->arena, c->n > PM_LIMIT_ITEMS ? PM_NO_MEMORY : 0);
 	for (uint32_t i = 0; i < c->n_contexts; i++)
 		c->context_start[i + 1] += c->context_start[i];
-	c->items = malloc((c->n + 1) * sizeof(*c->items));
-	c->room = malloc(((size_t)c->n_contexts + 1) * sizeof(*c->room));
-	if (!c->items || !c->room)
-		return -ENOMEM;
+	c->items = pm_arena_realloc(c->arena, NULL, c->n * sizeof(*c->items));
+	c->room = pm_arena_realloc(c->arena, NULL, c->n_contexts * sizeof(*c->room));
 	memcpy(c->room, c->context_start, c->n_contexts * sizeof(*c->room));
-	return 0;
 }
 
 void pm_costs_add(
@@ -87,13 +80,13 @@ static bool is_in_order(const struct pm_cost *items, size_t n)
 }
 
 /* Moves the costs of a context down to *at, their end then, sorted, with equal ones merged. */
-static int settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t *at)
+static void settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t *at)
 {
 	struct pm_cost *items = c->items;
 	uint32_t begin = *at;
-	if (!is_in_order(items + first, end - first) &&
-		pm_sort(items + first, end - first, sizeof(*items), cost_order) < 0)
-		return -ENOMEM;
+	if (!is_in_order(items + first, end - first))
+		pm_build_check(
+			c->arena, pm_sort(items + first, end - first, sizeof(*items), cost_order));
 	for (; first < end; first++) {
 		bool again = *at > begin && cost_order(&items[*at - 1], &items[first]) == 0;
 		if (!again)
@@ -103,29 +96,20 @@ static int settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint
 		else
 			items[*at - 1].value += items[first].value;
 	}
-	return 0;
 }
 
-static int settle(struct pm_costs *c)
+void pm_costs_freeze(struct pm_costs *c)
 {
-	uint32_t at = 0;
-	int r = 0;
-	for (uint32_t i = 0; i < c->n_contexts && r == 0; i++) {
+	uint32_t at = 0, *start = c->thread_start;
+	for (uint32_t i = 0; i < c->n_contexts; i++) {
 		uint32_t first = c->context_start[i];
 		c->context_start[i] = at;
-		r = settle_context(c, first, c->room[i], &at);
+		settle_context(c, first, c->room[i], &at);
 	}
 	c->context_start[c->n_contexts] = at;
 	c->n = at;
-	return r;
-}
-
-static int list_by_thread(struct pm_costs *c)
-{
-	uint32_t *start = c->thread_start;
-	c->by_thread = malloc((c->n + 1) * sizeof(*c->by_thread));
-	if (!c->by_thread)
-		return -ENOMEM;
+	pm_arena_free(c->arena, c->room);
+	c->by_thread = pm_arena_realloc(c->arena, NULL, c->n * sizeof(*c->by_thread));
 	for (uint32_t i = 0; i < c->n; i++)
 		start[c->items[i].thread + 1]++;
 	for (uint32_t i = 0; i < c->n_threads; i++)
@@ -135,15 +119,6 @@ static int list_by_thread(struct pm_costs *c)
 	/* Each start has become its end, which is the start of the next thread. */
 	memmove(start + 1, start, c->n_threads * sizeof(*start));
 	start[0] = 0;
-	return 0;
-}
-
-int pm_costs_freeze(struct pm_costs *c)
-{
-	int r = settle(c);
-	free(c->room);
-	c->room = NULL;
-	return r < 0 ? r : list_by_thread(c);
 }
 
 /* ---- reading ---- */
@@ -214,14 +189,4 @@ int pm_costs_counts(const struct pm_costs *c, uint32_t thread, struct pm_thread_
 		ret->contexts++;
 	}
 	return 0;
-}
-
-void pm_costs_done(struct pm_costs *c)
-{
-	free(c->items);
-	free(c->by_thread);
-	free(c->thread_start);
-	free(c->context_start);
-	free(c->room);
-	*c = (struct pm_costs){.n = 0};
 }

@@ -146,10 +146,9 @@ static void walk_take(void *context)
 		struct extent *extent = &b->extents[rank];
 		extent->min = path->min < extent->min ? path->min : extent->min;
 		extent->max = path->max > extent->max ? path->max : extent->max;
-		pm_build_check(b->a,
-			pm_callcosts_add(&c->costs,
-				&(struct pm_callcost){
-					b->thread, rank, path->calls, path->incl, path->excl}));
+		pm_callcosts_add(&c->costs,
+			&(struct pm_callcost){
+				b->thread, rank, path->calls, path->incl, path->excl});
 		if (w->amounts)
 			htd_amounts_take(b->scratch, &b->amounts, c->wanted->n, b->thread, rank,
 				&w->amounts[(size_t)i * c->wanted->n]);
@@ -246,7 +245,7 @@ static void freeze(struct builder *b, struct pm_error *err)
 	struct pm_tree_builder *tree = b->tree;
 	uint32_t n_threads = (uint32_t)c->s->n_threads;
 	double *weight = pm_arena_zeroed(b->scratch, b->paths.n, sizeof(*weight));
-	pm_build_check(b->a, pm_callcosts_weigh(&c->costs, weight));
+	pm_callcosts_weigh(&c->costs, weight);
 	for (uint32_t i = 0; i < b->paths.n; i++) {
 		const struct pm_path *path = &b->paths.items[i];
 		if (pm_tree_add(tree, path->parent, path->key, 0) == PM_NONE)
@@ -259,8 +258,7 @@ static void freeze(struct builder *b, struct pm_error *err)
 		for (size_t i = 0; i < lane->n_opens; i++)
 			lane->opens[i].context = b->index[lane->opens[i].context];
 	}
-	pm_build_check(
-		b->a, pm_callcosts_freeze(&c->costs, b->index, n_threads, c->tree->n_contexts));
+	pm_callcosts_freeze(&c->costs, b->index, n_threads, c->tree->n_contexts);
 	if (c->wanted->n)
 		htd_amounts_freeze(b->scratch, c, &b->amounts, b->index);
 }
@@ -276,8 +274,6 @@ static void calls_done(void *calls)
 {
 	struct htd_calls *c = calls;
 	pm_durations_done(c->durations);
-	pm_callcosts_done(&c->costs);
-	pm_costs_done(&c->all);
 	pm_tree_free(c->tree);
 }
 
@@ -289,6 +285,7 @@ void htd_calls_build(struct pm_arena *a, struct htd_calls *c, const struct htd_s
 	*b = (struct builder){.a = a, .scratch = scratch, .c = c, .guesses.arena = scratch};
 	*c = (struct htd_calls){.s = s,
 		.wanted = wanted,
+		.costs.arena = a,
 		.durations = pm_arena_alloc(a, sizeof(*c->durations)),
 		.lanes = pm_arena_array(a, s->n_threads, sizeof(*c->lanes))};
 	pm_arena_owns(a, calls_done, c);

@@ -243,19 +243,18 @@ void htd_amounts_freeze(struct pm_arena *scratch, struct htd_calls *c,
 {
 	struct gathered g = {.a = scratch, .c = c};
 	uint32_t n_threads = (uint32_t)c->s->n_threads;
-	pm_build_check(scratch, pm_costs_init(&c->all, n_threads, c->tree->n_contexts));
+	c->all = pm_costs_in(c->costs.arena, n_threads, c->tree->n_contexts);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		size_t first = 0;
 		if (pass == 1)
-			pm_build_check(scratch, pm_costs_place(&c->all));
-		pm_build_check(
-			scratch, pm_callcosts_pour(&c->costs, n_threads, &c->all, pass == 0));
+			pm_costs_place(&c->all);
+		pm_callcosts_pour(&c->costs, n_threads, &c->all, pass == 0);
 		for (uint32_t i = 0; i < n_threads; i++) {
 			gather(&g, from, index, i, &first);
 			pour(c, i, &g, pass == 0);
 		}
 	}
-	pm_build_check(scratch, pm_costs_freeze(&c->all));
+	pm_costs_freeze(&c->all);
 }
 
 /* ---- reading ---- */

@@ -119,12 +119,12 @@ static void costs_spread(struct nytp_building *b)
 {
 	struct nytp_model *m = b->m;
 	m->run = cells_new(b->arena, m->tree->n_contexts);
-	pm_build_check(b->arena, pm_costs_init(&m->costs, b->threads->list.n, m->tree->n_contexts));
+	m->costs = pm_costs_in(b->arena, b->threads->list.n, m->tree->n_contexts);
 	for (size_t i = 0; i < b->n_cells; i++)
 		for (uint32_t k = 0; k < NYTP_N_METRICS; k++)
 			if (b->cells[i].thread != NYTP_NONE && !isnan(b->cells[i].values[k]))
 				pm_costs_expect(&m->costs, b->index[b->cells[i].rank]);
-	pm_build_check(b->arena, pm_costs_place(&m->costs));
+	pm_costs_place(&m->costs);
 	for (size_t i = 0; i < b->n_cells; i++) {
 		const struct nytp_cell *cell = &b->cells[i];
 		if (i % BETWEEN_QUESTIONS == 0)
@@ -137,7 +137,7 @@ static void costs_spread(struct nytp_building *b)
 				pm_costs_add(&m->costs, cell->thread, context, k, value);
 		}
 	}
-	pm_build_check(b->arena, pm_costs_freeze(&m->costs));
+	pm_costs_freeze(&m->costs);
 }
 
 /* A function's costs over its contexts; inclusive time only of the outermost ones. */
@@ -258,7 +258,6 @@ static void free_model(void *model)
 {
 	struct nytp_model *m = model;
 	pm_tree_free(m->tree);
-	pm_costs_done(&m->costs);
 }
 
 static void free_building(void *building)

@@ -396,7 +396,7 @@ static void add_cost(struct gathering *g, const struct pm_callcost *cost)
 {
 	if (cost->time == g->leads)
 		g->weight[cost->context] += (double)cost->incl;
-	pm_build_check(g->a, pm_callcosts_add(g->costs, cost));
+	pm_callcosts_add(g->costs, cost);
 }
 
 /* A cost of its own time, and one of each other that calls below it have. */
@@ -499,7 +499,7 @@ void pmfs_gather(struct pm_arena *a, const struct pmfs_gathered *from, struct pm
 		.weight = pm_arena_array(scratch, n_contexts, sizeof(*g.weight)),
 		.kept = pm_arena_array(scratch, n_contexts, sizeof(*g.kept)),
 		.nothing = PM_NONE};
-	ret_costs->counted = !g.samples;
+	*ret_costs = (struct pm_callcosts){.arena = a, .counted = !g.samples};
 	pmfs_index_times(from->index, from->first, from->n, &g.leads);
 	for (size_t i = 0; i < n_contexts; i++)
 		g.place[i] = PM_NONE;
@@ -514,6 +514,6 @@ void pmfs_gather(struct pm_arena *a, const struct pmfs_gathered *from, struct pm
 	for (uint32_t i = 0; i < (*ret)->n_contexts; i++)
 		g.place[of[i]] = i;
 	free(of);
-	pm_build_check(a, pm_callcosts_freeze(ret_costs, g.place, from->n, (*ret)->n_contexts));
+	pm_callcosts_freeze(ret_costs, g.place, from->n, (*ret)->n_contexts);
 	pm_arena_done(scratch);
 }

@@ -330,25 +330,24 @@ static void add_threads(struct summing *s, bool expects, struct pm_error *err)
 	}
 }
 
-static void add_costs(struct summing *s, struct pm_error *err)
+static void add_costs(struct pm_arena *a, struct summing *s, struct pm_error *err)
 {
 	struct pm_costs *costs = &s->c->weighed;
 	size_t n = s->c->tree->n_contexts;
 	s->list = pm_arena_realloc(s->a, NULL, (n + 1) * sizeof(*s->list));
 	s->sums = pm_arena_realloc(s->a, NULL, (n + 1) * sizeof(*s->sums));
-	pm_build_check(s->a, pm_costs_init(costs, s->c->n, (uint32_t)n));
+	*costs = pm_costs_in(a, s->c->n, (uint32_t)n);
 	for (size_t i = 0; i < n; i++)
 		s->place[i] = PM_NONE;
 	pm_build_check(s->a, pm_sort(s->items, s->n, sizeof(*s->items), by_thread_and_context));
 	for (unsigned pass = 0; pass < 2; pass++) {
 		if (pass == 1)
-			pm_build_check(s->a, pm_costs_place(costs));
+			pm_costs_place(costs);
 		if (s->numbers)
-			pm_build_check(
-				s->a, pm_callcosts_pour(&s->c->costs, s->c->n, costs, pass == 0));
+			pm_callcosts_pour(&s->c->costs, s->c->n, costs, pass == 0);
 		add_threads(s, pass == 0, err);
 	}
-	pm_build_check(s->a, pm_costs_freeze(costs));
+	pm_costs_freeze(costs);
 }
 
 void pmfs_instants_gather(struct pm_arena *a, struct pmfs_contents *c, struct pm_error *err)
@@ -365,9 +364,8 @@ void pmfs_instants_gather(struct pm_arena *a, struct pmfs_contents *c, struct pm
 		scratch, NULL, ((size_t)s.whole->n_contexts + 1) * sizeof(*s.place));
 	if (!s.numbers)
 		prune(&s, err);
-	add_costs(&s, err);
+	add_costs(a, &s, err);
 	pm_callcosts_done(&c->costs);
-	c->costs = (struct pm_callcosts){.n = 0};
 	pm_arena_done(scratch);
 }
 

@@ -119,13 +119,12 @@ static void gather(struct pm_arena *a, struct pmfs_contents *c, struct pm_error 
 /* The memory of what was made. */
 static uint64_t contents_bytes(const struct pm_arena *a, const struct pmfs_contents *c)
 {
-	enum { A_CONTEXT = 64, A_VALUE = 20 }; /* approximately */
+	enum { A_CONTEXT = 64 }; /* approximately */
 	uint64_t bytes = a->total;
 	for (uint32_t i = 0; i < c->n; i++)
 		bytes += c->cuts[i].arena.total;
 	bytes += c->damage.arena.total + c->damage.room * sizeof(*c->damage.rows);
-	return bytes + pm_callcosts_bytes(&c->costs) + c->weighed.n * A_VALUE +
-		(uint64_t)c->tree->n_contexts * A_CONTEXT;
+	return bytes + (uint64_t)c->tree->n_contexts * A_CONTEXT;
 }
 
 static void free_contents(void *contents)
@@ -136,8 +135,6 @@ static void free_contents(void *contents)
 		pm_arena_done(&c->cuts[i].arena);
 	}
 	pm_tree_free(c->tree);
-	pm_callcosts_done(&c->costs);
-	pm_costs_done(&c->weighed);
 }
 
 /*

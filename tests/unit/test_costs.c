@@ -12,18 +12,17 @@ struct one {
 	double value;
 };
 
-/* Costs of those values; ends with pm_costs_done. */
-static struct pm_costs costs_of(
-	const struct one *ones, size_t n, uint32_t n_threads, uint32_t n_contexts)
+/* Costs of those values, in an arena. */
+static struct pm_costs costs_of(struct pm_arena *a, const struct one *ones, size_t n,
+	uint32_t n_threads, uint32_t n_contexts)
 {
-	struct pm_costs c = {.n = 0};
-	assert_int_equal(pm_costs_init(&c, n_threads, n_contexts), 0);
+	struct pm_costs c = pm_costs_in(a, n_threads, n_contexts);
 	for (size_t i = 0; i < n; i++)
 		pm_costs_expect(&c, ones[i].context);
-	assert_int_equal(pm_costs_place(&c), 0);
+	pm_costs_place(&c);
 	for (size_t i = 0; i < n; i++)
 		pm_costs_add(&c, ones[i].thread, ones[i].context, ones[i].metric, ones[i].value);
-	assert_int_equal(pm_costs_freeze(&c), 0);
+	pm_costs_freeze(&c);
 	return c;
 }
 
@@ -48,7 +47,8 @@ static const struct one shuffled[] = {
 static void test_thread_has_its_values_by_context_then_metric(void **state)
 {
 	static const struct one expected[] = {{1, 0, 9, 3.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
-	struct pm_costs c = costs_of(shuffled, 6, 3, 4);
+	struct pm_arena arena = {NULL};
+	struct pm_costs c = costs_of(&arena, shuffled, 6, 3, 4);
 	struct pm_value got[8];
 	assert_int_equal(c.n, 5);
 	assert_int_equal(pm_costs_of_thread(&c, 1, 0, got, 8), 3);
@@ -60,13 +60,14 @@ static void test_thread_has_its_values_by_context_then_metric(void **state)
 	assert_int_equal(pm_costs_of_thread(&c, 1, UINT64_MAX, got, 8), 0);
 	assert_int_equal(pm_costs_of_thread(&c, 2, 0, got, 8), 0); /* has none */
 	assert_int_equal(pm_costs_of_thread(&c, 3, 0, got, 8), 0); /* there is none */
-	pm_costs_done(&c);
+	pm_arena_done(&arena);
 }
 
 static void test_context_has_its_values_by_thread_then_metric(void **state)
 {
 	static const struct one expected[] = {{0, 2, 7, 2.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
-	struct pm_costs c = costs_of(shuffled, 6, 3, 4);
+	struct pm_arena arena = {NULL};
+	struct pm_costs c = costs_of(&arena, shuffled, 6, 3, 4);
 	struct pm_value got[8];
 	assert_int_equal(pm_costs_of_context(&c, 2, 0, got, 8), 3);
 	for (size_t i = 0; i < 3; i++)
@@ -75,18 +76,18 @@ static void test_context_has_its_values_by_thread_then_metric(void **state)
 	assert_value(&got[0], &expected[2]);
 	assert_int_equal(pm_costs_of_context(&c, 1, 0, got, 8), 0);
 	assert_int_equal(pm_costs_of_context(&c, 4, 0, got, 8), 0);
-	pm_costs_done(&c);
+	pm_arena_done(&arena);
 }
 
 static void test_no_values_are_no_costs(void **state)
 {
-	struct pm_costs c = costs_of(NULL, 0, 1, 1);
+	struct pm_arena arena = {NULL};
+	struct pm_costs c = costs_of(&arena, NULL, 0, 1, 1);
 	struct pm_value got[1];
 	assert_int_equal(pm_costs_of_thread(&c, 0, 0, got, 1), 0);
 	assert_int_equal(pm_costs_of_context(&c, 0, 0, got, 1), 0);
-	pm_costs_done(&c);
-	c = costs_of(NULL, 0, 0, 0);
-	pm_costs_done(&c);
+	costs_of(&arena, NULL, 0, 0, 0);
+	pm_arena_done(&arena);
 }
 
 /* Against a plain table of sums; values are small integers, so that sums are exact. */
@@ -103,7 +104,8 @@ static void test_both_orders_agree_with_a_plain_table(void **state)
 		table[t][x][m] += 1 + r % 9;
 		ones[i] = (struct one){t, x, m, 1 + r % 9};
 	}
-	struct pm_costs c = costs_of(ones, 3000, N_THREADS, N_CONTEXTS);
+	struct pm_arena arena = {NULL};
+	struct pm_costs c = costs_of(&arena, ones, 3000, N_THREADS, N_CONTEXTS);
 	for (uint32_t t = 0; t < N_THREADS; t++) {
 		int64_t n = pm_costs_of_thread(&c, t, 0, got, N_CONTEXTS * N_METRICS);
 		for (int64_t i = 0; i < n; i++)
@@ -118,7 +120,7 @@ static void test_both_orders_agree_with_a_plain_table(void **state)
 		filled -= (uint32_t)n;
 	}
 	assert_int_equal(filled, 0);
-	pm_costs_done(&c);
+	pm_arena_done(&arena);
 }
 
 int main(void)
