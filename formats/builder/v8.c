@@ -198,8 +198,8 @@ static struct pm_v8_node *add_node(struct pm_v8 *t, uint32_t parent)
 static void open_node(struct pm_v8 *t, uint32_t parent)
 {
 	pm_items_grow(t->arena, &t->levels, t->depth, &t->level_room, sizeof(*t->levels));
-	t->levels[t->depth++] =
-		(struct pm_v8_level){.node = (uint32_t)(add_node(t, parent) - t->nodes)};
+	t->levels[t->depth++] = (struct pm_v8_level){.node = (uint32_t)t->n_nodes};
+	add_node(t, parent);
 	pm_scan_enter(t->s);
 }
 
