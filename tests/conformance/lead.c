@@ -34,14 +34,14 @@ static const char *siblings_breach(
 	struct pmfs_model *m, const struct pm_tree *tree, const struct pmfs_columns *c)
 {
 	uint32_t column = pmfs_leading_column(c);
-	pm_number *cells = pmfs_cells_new(NULL, c->n),
-		  *value = pmfs_cells_new(NULL, tree->n_contexts);
+	pm_number *cells = malloc((c->n + 1) * sizeof(*cells)),
+		  *value = malloc(((size_t)tree->n_contexts + 1) * sizeof(*value));
 	const char *breach = NULL;
-	for (uint32_t i = 0; !breach && cells && value && i < tree->n_contexts; i++) {
-		if (pmfs_run_cells(m, i, false, cells, NULL) == 0)
-			value[i] = cells[column];
+	for (uint32_t i = 0; cells && value && i < tree->n_contexts; i++) {
+		bool read = pmfs_run_cells(m, i, false, cells, NULL) == 0;
+		value[i] = read ? cells[column] : NAN;
 	}
-	for (uint32_t i = 0; !breach && value && i < tree->n_contexts; i++) {
+	for (uint32_t i = 0; !breach && cells && value && i < tree->n_contexts; i++) {
 		uint32_t next = tree->end[i], parent = tree->parent[i];
 		uint32_t end = parent == PM_NONE ? tree->n_contexts : tree->end[parent];
 		if (next < end && falls(value[i], value[next]))

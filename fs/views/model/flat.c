@@ -74,19 +74,16 @@ uint32_t *pmfs_order(
 	struct pm_arena *a, const pm_number *cells, uint32_t n, uint32_t n_columns, uint32_t column)
 {
 	uint32_t *order = pm_arena_realloc(a, NULL, ((size_t)n + 1) * sizeof(*order));
-	struct weighed *weighed = order ? malloc(((size_t)n + 1) * sizeof(*weighed)) : NULL;
-	for (uint32_t i = 0; weighed && i < n; i++) {
+	struct weighed *weighed = pm_arena_realloc(a, NULL, ((size_t)n + 1) * sizeof(*weighed));
+	for (uint32_t i = 0; i < n; i++) {
 		double weight = column == PM_NONE ? 0 : cells[(size_t)i * n_columns + column];
 		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : fabs(weight), i};
 	}
-	bool sorted = weighed && pm_sort(weighed, n, sizeof(*weighed), heavier_first) == 0;
-	for (uint32_t i = 0; sorted && i < n; i++)
+	pm_build_check(a, pm_sort(weighed, n, sizeof(*weighed), heavier_first));
+	for (uint32_t i = 0; i < n; i++)
 		order[i] = weighed[i].row;
-	free(weighed);
-	if (sorted)
-		return order;
-	pm_arena_free(a, order);
-	return pm_arena_failed(a);
+	pm_arena_free(a, weighed);
+	return order;
 }
 
 uint32_t pmfs_order_column(const struct pmfs_columns *c)

@@ -60,7 +60,7 @@ void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *me
 
 /*
  * The rows 0 … n - 1 ordered by a column of `cells`, highest first, rows without a value last, ties
- * by number. `column` PM_NONE: unordered. Memory as of pmfs_cells_new.
+ * by number. `column` PM_NONE: unordered. In a build of the arena.
  */
 uint32_t *pmfs_order(struct pm_arena *a, const pm_number *cells, uint32_t n, uint32_t n_columns,
 	uint32_t column);

@@ -238,7 +238,7 @@ int pmfs_own_context(struct pmfs_model *m, uint32_t context, uint32_t *ret, stru
 int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
 	struct pm_error *err);
 
-/* `n` cells without a value, in an arena; if `a` is NULL, to be freed. NULL if out of memory. */
+/* `n` cells without a value, in a build of the arena. */
 pm_number *pmfs_cells_new(struct pm_arena *a, size_t n);
 
 /*

@@ -110,7 +110,7 @@ int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value 
 pm_number *pmfs_cells_new(struct pm_arena *a, size_t n)
 {
 	pm_number *cells = pm_arena_zeroed(a, n + 1, sizeof(*cells));
-	for (size_t i = 0; cells && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		cells[i] = NAN;
 	return cells;
 }
@@ -177,18 +177,17 @@ void pmfs_set_self(struct pm_cell *cell, pm_number own, pm_number nested)
 		*cell = pmfs_cell(self);
 }
 
-/* The _self cells of a row, from those of the contexts nested in it. */
+/* The _self cells of a row, from those of the contexts nested in it. `room` for 3 × c->n cells. */
 static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_t context,
-	struct pm_cell *cells, struct pm_error *err)
+	pm_number *room, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pm_tree *tree;
-	pm_number *own = pmfs_cells_new(NULL, (size_t)c->n * 2), *of = own + c->n;
-	int r = own ? pmfs_model_tree(m, &tree, err) : pmfs_no_memory(err);
+	pm_number *own = room, *of = own + c->n, *nested = of + c->n;
+	int r = pmfs_model_tree(m, &tree, err);
 	if (r == 0)
 		r = pmfs_run_cells(m, context, true, own, err);
-	pm_number *nested = r == 0 ? pmfs_cells_new(NULL, c->n) : NULL;
-	if (r == 0 && !nested)
-		r = pmfs_no_memory(err);
+	for (uint32_t k = 0; k < c->n_self; k++)
+		nested[c->self[k].own] = NAN;
 	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
 		if (!pm_tree_frame(tree, i)->nested)
 			continue;
@@ -198,8 +197,6 @@ static int fill_self(struct pmfs_model *m, const struct pmfs_columns *c, uint32_
 	}
 	for (uint32_t k = 0; r == 0 && k < c->n_self; k++)
 		pmfs_set_self(&cells[c->n_shown + k], own[c->self[k].own], nested[c->self[k].own]);
-	free(nested);
-	free(own);
 	return r;
 }
 
@@ -210,22 +207,25 @@ static int fill_row(struct pmfs_model *m, uint32_t context, bool with_self, stru
 	pm_number *numbers = NULL;
 	int r = run_get(m, context, &run, err);
 	const struct pmfs_columns *c = run.columns;
+	bool selfs = r == 0 && with_self && c->n_self > 0, derived = r == 0 && c->n_derived > 0;
 	uint32_t n = r == 0 ? c->n_shown + (with_self ? c->n_self : 0) : 0;
-	if (r == 0 && c->n_derived > 0 && !(numbers = pmfs_cells_new(NULL, c->n)))
+	if ((selfs || derived) && !(numbers = malloc(4 * (size_t)c->n * sizeof(*numbers))))
 		r = pmfs_no_memory(err);
 	for (uint32_t i = 0; i < n; i++)
 		pm_set_empty(&cells[i]);
+	for (uint32_t i = 0; numbers && i < c->n; i++)
+		numbers[i] = NAN;
 	for (int64_t i = 0; r == 0 && i < run.n; i++) {
 		uint32_t column = pmfs_place_of(c, run.values[i].metric);
-		if (numbers && column < c->n)
+		if (derived && column < c->n)
 			numbers[column] = pmfs_value_number(&run.values[i]);
 		uint32_t place = pmfs_shown_place(c, column);
 		if (place < n)
 			pmfs_set_value(&cells[place], &run.values[i]);
 	}
 	run_done(&run);
-	if (r == 0 && with_self && c->n_self > 0)
-		r = fill_self(m, c, context, cells, err);
+	if (r == 0 && selfs)
+		r = fill_self(m, c, context, numbers + c->n, cells, err);
 	if (r == 0)
 		pmfs_derived_cells(c, numbers, cells + n);
 	free(numbers);

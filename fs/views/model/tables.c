@@ -2,6 +2,7 @@
 #include "fs/views/model/tables.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "formats/common/arena.h"
 #include "formats/common/list.h"
@@ -169,6 +170,44 @@ void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struc
 {
 	pm_set_text(cell, pmfs_frame_name(tree, frame, scratch));
 	cell->lasts = frame->name != 0;
+}
+
+/* ---- cursors ---- */
+
+struct cursor {
+	struct pm_arena arena;
+	struct pm_rows *rows;
+	void (*build)(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err);
+	struct pm_error *err;
+	max_align_t own[];
+};
+
+static void build_cursor(void *context)
+{
+	struct cursor *c = context;
+	c->build(&c->arena, c->rows, c->own, c->err);
+}
+
+int pmfs_rows_build(struct pm_rows *rows, size_t size,
+	void (*build)(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err),
+	struct pm_error *err)
+{
+	struct cursor *c = calloc(1, sizeof(*c) + size);
+	if (!c)
+		return pmfs_no_memory(err);
+	c->rows = rows;
+	c->build = build;
+	c->err = err;
+	rows->own = c->own;
+	return pm_error_plain(err, pm_build(&c->arena, build_cursor, c));
+}
+
+void pmfs_rows_done(struct pm_rows *rows)
+{
+	struct cursor *c = (struct cursor *)rows->own - 1;
+	pm_arena_done(&c->arena);
+	free(c);
+	rows->own = NULL;
 }
 
 static void end_text(void *text)

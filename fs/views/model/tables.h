@@ -44,4 +44,13 @@ void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struc
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
 	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err));
 
+/*
+ * For cursors with memory of their own: rows->own becomes `size` bytes, zeroed and filled in by a
+ * build of an arena, which .done = pmfs_rows_done frees with it.
+ */
+int pmfs_rows_build(struct pm_rows *rows, size_t size,
+	void (*build)(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err),
+	struct pm_error *err);
+void pmfs_rows_done(struct pm_rows *rows);
+
 #endif

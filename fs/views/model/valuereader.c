@@ -41,7 +41,7 @@ int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
 }
 
 /* Values of one context come one after the other. */
-int pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t thread,
+void pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t thread,
 	void (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
 	struct pm_error *err)
 {
@@ -51,30 +51,25 @@ int pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t th
 	const struct pm_value *v;
 	uint64_t number = PM_NO_TIME;
 	uint32_t context = PM_NONE;
-	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_model_columns(m, &c, err));
+	pm_build_check(a, pmfs_model_tree(m, &tree, err));
 	pm_number *cells = pmfs_cells_new(a, c->n);
-	if (!cells)
-		return pmfs_no_memory(err);
 	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
 	do {
-		r = pmfs_values_peek(&values, &v, err);
-		if (r <= 0 || v->context != number) {
-			if (r >= 0 && context != PM_NONE)
+		v = pmfs_values_take(a, &values, err);
+		if (!v || v->context != number) {
+			if (context != PM_NONE)
 				each(self, context, cells);
 			for (uint32_t i = 0; i < c->n; i++)
 				cells[i] = NAN;
-			number = r > 0 ? v->context : PM_NO_TIME;
-			context = r > 0 ? pm_tree_find(tree, number) : PM_NONE;
+			number = v ? v->context : PM_NO_TIME;
+			context = v ? pm_tree_find(tree, number) : PM_NONE;
 		}
 		uint32_t column = context == PM_NONE ? PM_NONE : pmfs_column_of(c, v->metric, true);
 		if (column != PM_NONE)
 			pmfs_add(&cells[column], pmfs_value_number(v));
-		pmfs_values_step(&values);
-	} while (r > 0);
+	} while (v);
 	pm_arena_free(a, cells);
-	return r;
 }
 
 int pmfs_samples_fetch(struct pmfs_samples *s, struct pm_error *err)

@@ -60,10 +60,9 @@ static inline const struct pm_value *pmfs_values_take(
 
 /*
  * Calls each() for every context of the tree with values of a thread, in their order: its costs as
- * in flat tables, columns->n cells. 0 or a negative errno. each() may leave the build of `a`, if
- * that is not NULL.
+ * in flat tables, columns->n cells. In a build of `a`, which each() may leave.
  */
-int pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t thread,
+void pmfs_values_by_context(struct pm_arena *a, struct pmfs_model *m, uint32_t thread,
 	void (*each)(void *self, uint32_t context, const pm_number *cells), void *self,
 	struct pm_error *err);
 

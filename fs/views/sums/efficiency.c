@@ -119,7 +119,7 @@ static void build_efficiency(struct pm_arena *arena, void *m, void *p, struct pm
 	pm_build_check(arena, pm_profile_span(pmfs_model_profile(m), &origin, &duration, err));
 	pm_build_check(arena, pmfs_model_threads(m, &a.threads, err));
 	pm_build_check(arena, pmfs_peers(m, &a.peers, err));
-	pm_build_check(arena, pmfs_thread_categories_start(arena, &a.costs, m, err));
+	pmfs_thread_categories_start(arena, &a.costs, m, err);
 	size_t n_ranks = a.peers->n_ranks;
 	a.unit_ns = time_unit(a.costs.columns, &a.time);
 	a.main = pm_arena_array(arena, n_ranks + 1, sizeof(*a.main));

@@ -379,7 +379,7 @@ struct pmfs_flat_profile *pmfs_thread_functions(
 	const struct pmfs_functions *f = t->functions;
 	t->contexts = pm_arena_array(a, f->n, sizeof(*t->contexts));
 	t->cells = pmfs_cells_new(a, (size_t)f->n * f->columns->n);
-	pm_build_check(a, pmfs_values_by_context(a, m, thread, add_context, t, err));
+	pmfs_values_by_context(a, m, thread, add_context, t, err);
 	t->order = pmfs_order(a, t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
 	/* Functions without costs on the thread are left out. */
 	for (uint32_t i = 0; i < f->n; i++)

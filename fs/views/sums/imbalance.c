@@ -394,42 +394,19 @@ static void spreads_of(const struct pmfs_spreads *s, const struct pmfs_peers *p,
  * the population standard deviation.
  */
 
-void pmfs_imbalance_free(struct pmfs_imbalance *s)
+void pmfs_imbalance_start(
+	struct pm_arena *a, struct pmfs_imbalance *s, struct pmfs_model *m, struct pm_error *err)
 {
-	if (!s)
-		return;
-	free(s->spreads);
-	free(s->kinds);
-	free(s);
-}
-
-int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err)
-{
-	struct pmfs_imbalance *s = calloc(1, sizeof(*s));
-	if (!s)
-		return pmfs_no_memory(err);
 	s->model = m;
-	int r = pmfs_model_tree(m, &s->tree, err);
-	if (r == 0)
-		r = pmfs_model_columns(m, &s->columns, err);
-	if (r == 0)
-		r = pmfs_model_threads(m, &s->threads, err);
-	if (r == 0)
-		r = pmfs_peers(m, &s->peers, err);
-	if (r == 0) {
-		size_t n = (size_t)s->columns->n + 1;
-		s->spreads = calloc(n, sizeof(*s->spreads));
-		s->kinds = calloc(n, (s->peers->n_words + 1) * sizeof(*s->kinds));
-		if (!s->spreads || !s->kinds)
-			r = pmfs_no_memory(err);
-	}
-	if (r == 0 && pmfs_model_profile(m)->costs_by_thread)
-		r = get_spreads(m, &s->all, err);
-	if (r == 0)
-		*ret = s;
-	else
-		pmfs_imbalance_free(s);
-	return r;
+	pm_build_check(a, pmfs_model_tree(m, &s->tree, err));
+	pm_build_check(a, pmfs_model_columns(m, &s->columns, err));
+	pm_build_check(a, pmfs_model_threads(m, &s->threads, err));
+	pm_build_check(a, pmfs_peers(m, &s->peers, err));
+	size_t n = (size_t)s->columns->n + 1;
+	s->spreads = pm_arena_array(a, n, sizeof(*s->spreads));
+	s->kinds = pm_arena_array(a, n, (s->peers->n_words + 1) * sizeof(*s->kinds));
+	if (pmfs_model_profile(m)->costs_by_thread)
+		pm_build_check(a, get_spreads(m, &s->all, err));
 }
 
 static int read_context(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
@@ -539,7 +516,7 @@ static void make_lots(
 	l->functions = f;
 	l->index.arena = a;
 	l->sums = (struct pmfs_sums){.arena = a, .columns = f->columns};
-	pm_build_check(a, pmfs_values_by_context(a, s->model, thread, add_context, l, err));
+	pmfs_values_by_context(a, s->model, thread, add_context, l, err);
 	/* The work of a function is that of its outermost calls. */
 	read_work_costs(a, s->model, thread, &costs, err);
 	for (size_t k = 0; k < costs.n; k++) {

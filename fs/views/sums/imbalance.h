@@ -37,10 +37,9 @@ struct pmfs_imbalance {
 	struct pmfs_spread *spreads;    /* by column, over the peers: of the context read last */
 };
 
-int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err);
-
-/* Accepts NULL. */
-void pmfs_imbalance_free(struct pmfs_imbalance *s);
+/* In a build of the arena. */
+void pmfs_imbalance_start(
+	struct pm_arena *a, struct pmfs_imbalance *s, struct pmfs_model *m, struct pm_error *err);
 
 /* Fills `spreads` for a context (by index): 1, 0 if no thread has a value, or a negative errno. */
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err);

@@ -412,26 +412,23 @@ int pmfs_missings(struct pmfs_model *m, const struct pmfs_missings **ret, struct
 
 /* ---- by category, of single threads ---- */
 
-int pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
+void pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
 	struct pmfs_model *m, struct pm_error *err)
 {
 	uint32_t until[PMFS_N_CATEGORIES] = {0};
+	t->arena = a;
 	t->model = m;
-	int r = pmfs_model_columns(m, &t->columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &t->tree, err)) < 0 ||
-		(r = pmfs_identity(m, &t->identity, err)) < 0 ||
-		(r = pmfs_categories(m, &t->of, err)) < 0)
-		return r;
+	pm_build_check(a, pmfs_model_columns(m, &t->columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &t->tree, err));
+	pm_build_check(a, pmfs_identity(m, &t->identity, err));
+	pm_build_check(a, pmfs_categories(m, &t->of, err));
 	t->outer = pm_arena_array(a, (size_t)t->tree->n_contexts + 1, sizeof(*t->outer));
 	t->cells = pmfs_cells_new(a, PMFS_N_CATEGORIES * (size_t)t->columns->n);
-	if (!t->outer || !t->cells)
-		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < t->tree->n_contexts; i++) {
 		t->outer[i] = i >= until[t->of[i]];
 		if (t->outer[i])
 			until[t->of[i]] = t->tree->end[i];
 	}
-	return 0;
 }
 
 static void add_context(void *self, uint32_t context, const pm_number *cells)
@@ -448,11 +445,19 @@ static void add_context(void *self, uint32_t context, const pm_number *cells)
 	pmfs_share_costs(t->columns, t->cells, NULL, &share, cells);
 }
 
+static void read_contexts(void *context)
+{
+	struct pmfs_thread_categories *t = context;
+	pmfs_values_by_context(t->arena, t->model, t->thread, add_context, t, t->err);
+}
+
 int pmfs_thread_categories_read(
 	struct pmfs_thread_categories *t, uint32_t thread, struct pm_error *err)
 {
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES * t->columns->n; i++)
 		t->cells[i] = NAN;
 	t->nothing = 0;
-	return pmfs_values_by_context(NULL, t->model, thread, add_context, t, err);
+	t->thread = thread;
+	t->err = err;
+	return pm_error_plain(err, pm_build(t->arena, read_contexts, t));
 }

@@ -93,13 +93,16 @@ struct pmfs_thread_categories {
 	bool *outer;       /* by context: none of its category is above it */
 	pm_number *cells;  /* by category and column: of the thread that was read last; NaN: none */
 	double nothing;    /* of its primary quantity: in context 0, in which nothing runs */
+	struct pm_arena *arena; /* while it is read */
+	uint32_t thread;
+	struct pm_error *err;
 };
 
-/* `a` has its memory, and may be in a build. */
-int pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
+/* `a`, which is in a build, has its memory. */
+void pmfs_thread_categories_start(struct pm_arena *a, struct pmfs_thread_categories *t,
 	struct pmfs_model *m, struct pm_error *err);
 
-/* Reads all values of the thread. */
+/* Reads all values of the thread. 0 or a negative errno: others may be read. */
 int pmfs_thread_categories_read(
 	struct pmfs_thread_categories *t, uint32_t thread, struct pm_error *err);
 

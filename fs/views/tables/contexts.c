@@ -395,29 +395,21 @@ struct thread_rows {
 	pm_number *numbers;  /* columns->n for each of them */
 };
 
-static void threads_done(struct pm_rows *rows)
+static void start_threads(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
 {
-	struct thread_rows *t = rows->own;
-	free(t->seen);
-	free(t->numbers);
-	free(t);
+	struct thread_rows *t = own;
+	t->model = pmfs_model_of(rows->table->self);
+	pm_build_check(a, pmfs_model_columns(t->model, &t->columns, err));
+	pm_build_check(a, pmfs_model_threads(t->model, &t->threads, err));
+	pm_build_check(a, pmfs_model_thread_names(t->model, &t->names, err));
+	size_t n = t->threads->n < BLOCK ? t->threads->n : BLOCK;
+	t->seen = pm_arena_array(a, n + 1, sizeof(*t->seen));
+	t->numbers = pm_arena_array(a, n * t->columns->n + 1, sizeof(*t->numbers));
 }
 
 static int threads_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct thread_rows *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pmfs_no_memory(err);
-	rows->own = t;
-	t->model = pmfs_model_of(rows->table->self);
-	int r = pmfs_model_columns(t->model, &t->columns, err);
-	if (r < 0 || (r = pmfs_model_threads(t->model, &t->threads, err)) < 0 ||
-		(r = pmfs_model_thread_names(t->model, &t->names, err)) < 0)
-		return r;
-	size_t n = t->threads->n < BLOCK ? t->threads->n : BLOCK;
-	t->seen = calloc(n + 1, sizeof(*t->seen));
-	t->numbers = calloc(n * t->columns->n + 1, sizeof(*t->numbers));
-	return t->seen && t->numbers ? 0 : pmfs_no_memory(err);
+	return pmfs_rows_build(rows, sizeof(struct thread_rows), start_threads, err);
 }
 
 /* Reads all values of the context and keeps those of the block starting at thread `begin`. */
@@ -470,8 +462,10 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 int pmfs_context_threads_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = threads_start, .next = threads_next, .done = threads_done, .dense = true};
+	static const struct pm_table_type type = {.start = threads_start,
+		.next = threads_next,
+		.done = pmfs_rows_done,
+		.dense = true};
 	static const char *const before[] = {"thread_id", NULL};
 	static const char *const after[] = {"path", NULL};
 	const struct pm_threads *threads;

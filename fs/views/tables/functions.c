@@ -26,37 +26,17 @@
 /* table.b: of what; table.a: which of them. */
 enum { OF_RUN, OF_CONTEXT, OF_THREAD };
 
-struct part_rows {
-	struct pm_arena arena;
-	const struct pm_table *table;
-	const struct pmfs_flat_profile *part;
-	struct pm_error *err;
-};
-
-static void read_part(void *context)
+static void start_part(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
 {
-	struct part_rows *p = context;
-	struct pmfs_model *m = pmfs_model_of(p->table->self);
-	p->part = (p->table->b == OF_THREAD ? pmfs_thread_functions : pmfs_context_functions)(
-		&p->arena, m, (uint32_t)p->table->a, p->err);
+	const struct pm_table *table = rows->table;
+	const struct pmfs_flat_profile **part = own;
+	*part = (table->b == OF_THREAD ? pmfs_thread_functions : pmfs_context_functions)(
+		a, pmfs_model_of(table->self), (uint32_t)table->a, err);
 }
 
 static int functions_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct part_rows *p = rows->own = calloc(1, sizeof(*p));
-	if (!p)
-		return pmfs_no_memory(err);
-	p->table = rows->table;
-	p->err = err;
-	int r = pm_build(&p->arena, read_part, p);
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-static void functions_done(struct pm_rows *rows)
-{
-	struct part_rows *p = rows->own;
-	pm_arena_done(&p->arena);
-	free(p);
+	return pmfs_rows_build(rows, sizeof(struct pmfs_flat_profile *), start_part, err);
 }
 
 /* How long calls took, where they are recorded one by one; of the run alone. */
@@ -82,8 +62,7 @@ static int time_cells(struct pmfs_model *m, const struct pmfs_functions *f, uint
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pmfs_flat_profile *part =
-		rows->own ? ((const struct part_rows *)rows->own)->part : NULL;
+	const struct pmfs_flat_profile *const *own = rows->own, *part = own ? *own : NULL;
 	const struct pmfs_functions *f;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0 || rows->at >= (part ? part->n : f->n))
@@ -117,7 +96,7 @@ static int functions_table(struct pmfs_model *m, uint32_t item, unsigned of, str
 {
 	static const struct pm_table_type of_run = {.next = functions_next, .dense = true};
 	static const struct pm_table_type of_part = {
-		.start = functions_start, .next = functions_next, .done = functions_done};
+		.start = functions_start, .next = functions_next, .done = pmfs_rows_done};
 	static const char *const before[] = {"function_id", "contexts", NULL};
 	static const char *const columns[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
 		"category", "module", "file", "name", NULL};
@@ -160,48 +139,44 @@ int pmfs_thread_functions_table(
  * How deep the function is below itself, and the inclusive cost of these instances, which its row
  * does not count again. Where only call edges are known, neither is.
  */
-static int add_recursion(struct pmfs_model *m, const struct pmfs_functions *f, uint32_t row,
-	struct pm_text *out, struct pm_error *err)
+static void add_recursion(
+	const struct pmfs_writing *w, const struct pmfs_functions *f, uint32_t row)
 {
 	uint32_t n = pmfs_function_count(f, row), depth = 0, deepest = 0;
 	uint32_t incl = f->columns->first_incl;
 	const uint32_t *contexts = f->contexts + f->first[row];
-	uint32_t *ends = malloc(((size_t)n + 1) * sizeof(*ends));
-	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	pm_number *cells = pmfs_cells_new(NULL, f->columns->n);
+	uint32_t *ends = pm_arena_array(w->a, (size_t)n + 1, sizeof(*ends));
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(w->model));
+	pm_number *cells = pmfs_cells_new(w->a, f->columns->n);
 	double below = 0;
-	int r = ends && cells ? 0 : pmfs_no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		while (depth > 0 && contexts[i] >= ends[depth - 1])
 			depth--;
 		if (depth > 0 && incl != PM_NONE) {
-			r = pm_work_cancelled() ? pmfs_no_memory(err)
-						: pmfs_run_cells(m, contexts[i], true, cells, err);
+			pm_build_proceed(w->a);
+			pm_build_check(
+				w->a, pmfs_run_cells(w->model, contexts[i], true, cells, w->err));
 			below += isnan(cells[incl]) ? 0 : cells[incl];
 		}
 		deepest = depth > deepest ? depth : deepest;
 		ends[depth++] = f->tree->end[contexts[i]];
 	}
-	free(ends);
-	free(cells);
-	if (r < 0 || deepest == 0 || strcmp(kind, "edges") == 0)
-		return r;
-	pm_text_printf(out, "recursion_depth: %u\n", deepest);
+	if (deepest == 0 || strcmp(kind, "edges") == 0)
+		return;
+	pm_text_printf(w->out, "recursion_depth: %u\n", deepest);
 	if (incl != PM_NONE) {
-		pm_text_printf(out, "recursive_%s: ", f->columns->columns[incl].name);
-		pm_text_f64(out, below);
-		pm_text_char(out, '\n');
+		pm_text_printf(w->out, "recursive_%s: ", f->columns->columns[incl].name);
+		pm_text_f64(w->out, below);
+		pm_text_char(w->out, '\n');
 	}
-	return 0;
 }
 
-int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+static void write_info(const struct pmfs_writing *w)
 {
-	uint32_t row = (uint32_t)doc->text.a;
+	uint32_t row = (uint32_t)w->doc->text.a;
+	struct pm_text *out = w->out;
 	const struct pmfs_functions *f;
-	int r = pmfs_functions(pmfs_model_of(doc->text.self), &f, err);
-	if (r < 0)
-		return r;
+	pm_build_check(w->a, pmfs_functions(w->model, &f, w->err));
 	const struct pmfs_function *function = pmfs_function_at(f, row);
 	pm_text_printf(out, "function_id: %u\nname: ", pmfs_function_id(f, row));
 	pm_text_line(out, pmfs_function_name(f, row));
@@ -213,8 +188,12 @@ int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, str
 	if (function->offset)
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)function->offset);
 	pm_text_printf(out, "contexts: %u\n", pmfs_function_count(f, row));
-	r = add_recursion(pmfs_model_of(doc->text.self), f, row, out, err);
-	return r < 0 ? r : pm_text_status(out);
+	add_recursion(w, f, row);
+}
+
+int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return pmfs_write(doc, write_info, out, err);
 }
 
 /* ---- metrics.csv: position = column ---- */
@@ -268,6 +247,15 @@ static const pm_number *costs_of(const struct pmfs_functions *f, uint32_t functi
 	return f->cells + (size_t)f->row[f->identity->same[function]] * f->columns->n;
 }
 
+/* Of a cursor: cells of the cycle at hand. */
+static int cycles_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(pmfs_model_of(rows->table->self), &c, err);
+	rows->own = r == 0 ? malloc((c->n + 1) * sizeof(pm_number)) : NULL;
+	return r < 0 ? r : rows->own ? 0 : pmfs_no_memory(err);
+}
+
 static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pm_cycles *c;
@@ -276,9 +264,9 @@ static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (r < 0 || !c || rows->at >= c->n)
 		return r;
 	uint32_t cycle = (uint32_t)rows->at++;
-	pm_number *sums = pmfs_cells_new(NULL, f->columns->n);
-	if (!sums)
-		return pmfs_no_memory(err);
+	pm_number *sums = rows->own;
+	for (uint32_t i = 0; i < f->columns->n; i++)
+		sums[i] = NAN;
 	/* Inclusive costs of members are unknown: the cycle has its own. */
 	for (uint32_t i = c->first[cycle]; i < c->first[cycle + 1]; i++)
 		pmfs_add_cells(f->columns, sums, costs_of(f, c->members[i]), false);
@@ -286,7 +274,6 @@ static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	pm_set_u64(cells++, cycle + 1);
 	pm_set_u64(cells++, c->first[cycle + 1] - c->first[cycle]);
 	cells = pmfs_number_cells(f->columns, sums, cells);
-	free(sums);
 	*cells = pm_cell_lasting(
 		f->identity->functions[f->identity->same[c->functions[cycle]]].name);
 	return 1;
@@ -295,7 +282,8 @@ static int cycles_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 int pmfs_cycles_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {.next = cycles_next, .dense = true};
+	static const struct pm_table_type type = {
+		.start = cycles_start, .next = cycles_next, .dense = true};
 	static const char *const before[] = {"cycle_id", "functions", NULL};
 	static const char *const after[] = {"name", NULL};
 	(void)item;

@@ -75,36 +75,29 @@ static int describe(struct pmfs_model *m, const struct pm_table_type *type,
 /* ---- contexts ---- */
 
 struct reading {
-	struct pmfs_imbalance *spreads;
+	struct pmfs_imbalance spreads;
 	const struct pmfs_work *work;
 	const uint8_t *categories;
 };
 
-static void rows_done(struct pm_rows *rows)
+static void start_rows(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
 {
-	struct reading *reading = rows->own;
-	if (reading)
-		pmfs_imbalance_free(reading->spreads);
-	free(reading);
-	rows->own = NULL;
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct reading *reading = own;
+	pmfs_imbalance_start(a, &reading->spreads, m, err);
+	pm_build_check(a, pmfs_works(m, &reading->work, err));
+	pm_build_check(a, pmfs_categories(m, &reading->categories, err));
 }
 
 static int rows_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct reading *reading = rows->own = calloc(1, sizeof(*reading));
-	int r = reading ? pmfs_imbalance_new(m, &reading->spreads, err) : pmfs_no_memory(err);
-	if (r == 0)
-		r = pmfs_works(m, &reading->work, err);
-	if (r == 0)
-		r = pmfs_categories(m, &reading->categories, err);
-	return r;
+	return pmfs_rows_build(rows, sizeof(struct reading), start_rows, err);
 }
 
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct reading *reading = rows->own;
-	struct pmfs_imbalance *s = reading->spreads;
+	struct reading *reading = rows->own;
+	struct pmfs_imbalance *s = &reading->spreads;
 	uint32_t context;
 	int r;
 	do {
@@ -129,7 +122,7 @@ int pmfs_imbalance_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
-		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
+		.start = rows_start, .next = rows_next, .done = pmfs_rows_done, .dense = true};
 	static const char *const before[] = {"context_id", NULL};
 	const struct pm_tree *tree;
 	(void)item;

@@ -6,7 +6,6 @@
 #include "fs/views/sums/rollups.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
@@ -107,7 +106,7 @@ int pmfs_categories_table(
 /* ---- threads-by-category.csv ---- */
 
 struct reading {
-	struct pm_arena arena;
+	struct pm_arena *arena;
 	struct pmfs_thread_categories costs;
 	const struct pm_threads *threads;
 	const struct pmfs_thread_names *names;
@@ -116,40 +115,29 @@ struct reading {
 	double busy; /* what shares are of, as in categories.csv */
 };
 
-static void threads_done(struct pm_rows *rows)
+static void start_threads(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
 {
-	struct reading *r = rows->own;
-	if (r)
-		pm_arena_done(&r->arena);
-	free(r);
-	rows->own = NULL;
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct reading *t = own;
+	t->arena = a;
+	t->thread = PM_NONE;
+	pm_build_check(a, pmfs_model_threads(m, &t->threads, err));
+	pm_build_check(a, pmfs_model_thread_names(m, &t->names, err));
+	pmfs_thread_categories_start(a, &t->costs, m, err);
 }
 
 static int threads_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct reading *t = rows->own = calloc(1, sizeof(*t));
-	int r = t ? pmfs_model_threads(m, &t->threads, err) : pmfs_no_memory(err);
-	if (r < 0 || (r = pmfs_model_thread_names(m, &t->names, err)) < 0)
-		return r;
-	t->thread = PM_NONE;
-	return pmfs_thread_categories_start(&t->arena, &t->costs, m, err);
+	return pmfs_rows_build(rows, sizeof(struct reading), start_threads, err);
 }
 
-/* A thread that cannot be read has no rows; damage.csv lists it. */
-static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
+/* Categories with costs, by those. */
+static void order_thread(void *context)
 {
+	struct reading *t = context;
 	const struct pmfs_columns *c = t->costs.columns;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = pmfs_thread_categories_read(&t->costs, thread, &why);
-	t->n = 0;
-	t->busy = -t->costs.nothing;
-	if (r < 0)
-		return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 	uint32_t *order =
-		pmfs_order(NULL, t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
-	if (!order)
-		return pmfs_no_memory(err);
+		pmfs_order(t->arena, t->costs.cells, PMFS_N_CATEGORIES, c->n, pmfs_order_column(c));
 	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {
 		const pm_number *cells = t->costs.cells + (size_t)order[i] * c->n;
 		bool costs = false;
@@ -160,9 +148,19 @@ static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
 		if (c->first_excl != PM_NONE && !isnan(cells[c->first_excl]))
 			t->busy += cells[c->first_excl];
 	}
-	free(order);
-	t->thread = thread;
-	return 0;
+	pm_arena_free(t->arena, order);
+}
+
+/* A thread that cannot be read has no rows; damage.csv lists it. */
+static int read_thread(struct reading *t, uint32_t thread, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = pmfs_thread_categories_read(&t->costs, thread, &why);
+	t->n = 0;
+	t->busy = -t->costs.nothing;
+	if (r == 0 && (r = pm_build(t->arena, order_thread, t)) == 0)
+		t->thread = thread;
+	return pm_is_passing(r) ? pmfs_no_memory(err) : 0;
 }
 
 static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -197,8 +195,10 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 int pmfs_thread_categories_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = threads_start, .next = threads_next, .done = threads_done, .dense = true};
+	static const struct pm_table_type type = {.start = threads_start,
+		.next = threads_next,
+		.done = pmfs_rows_done,
+		.dense = true};
 	static const char *const after[] = {"share", "category", "path", NULL};
 	const struct pmfs_thread_names *names;
 	const struct pm_threads *threads;

@@ -187,22 +187,11 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static void ranks_done(struct pm_rows *rows)
-{
-	struct ranks *all = rows->own;
-	if (all) {
-		free(all->order);
-		free(all->threads);
-		free(all->cells);
-	}
-	free(all);
-	rows->own = NULL;
-}
-
 /* A thread that cannot be read has no costs, as in threads.csv. */
-static int add_up(struct ranks *all, struct pmfs_model *m, pm_number *cells, struct pm_error *err)
+static void add_up(struct pm_arena *a, struct ranks *all, struct pmfs_model *m)
 {
 	uint32_t n = all->columns->n;
+	pm_number *cells = pmfs_cells_new(a, n);
 	for (uint32_t i = 0; i < all->peers->n_threads; i++) {
 		struct pm_error why = {.offset = PM_NO_OFFSET};
 		uint32_t thread = all->peers->by_rank[i], rank = all->peers->rank[thread];
@@ -210,38 +199,32 @@ static int add_up(struct ranks *all, struct pmfs_model *m, pm_number *cells, str
 			continue;
 		int r = pmfs_thread_totals(m, thread, cells, &why);
 		if (pm_is_passing(r))
-			return pmfs_no_memory(err);
+			pm_build_fail(a, r);
 		all->threads[rank]++;
 		for (uint32_t k = 0; r >= 0 && k < n; k++)
 			pmfs_add(&all->cells[(size_t)rank * n + k], cells[k]);
 	}
-	return 0;
+}
+
+static void start_ranks(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct ranks *all = own;
+	pm_build_check(a, pmfs_model_columns(m, &all->columns, err));
+	pm_build_check(a, pmfs_peers(m, &all->peers, err));
+	uint32_t n = all->peers->n_ranks;
+	all->order = pm_arena_array(a, (size_t)n + 1, sizeof(*all->order));
+	all->threads = pm_arena_array(a, (size_t)n + 1, sizeof(*all->threads));
+	all->cells = pmfs_cells_new(a, (size_t)n * all->columns->n);
+	for (uint32_t i = 0; i < n; i++)
+		all->order[i] = (struct rank_place){all->peers->number_of[i], i};
+	pm_build_check(a, pm_sort(all->order, n, sizeof(*all->order), by_number));
+	add_up(a, all, m);
 }
 
 static int ranks_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct ranks *all = rows->own = calloc(1, sizeof(*all));
-	int r = all ? pmfs_model_columns(m, &all->columns, err) : pmfs_no_memory(err);
-	if (r < 0 || (r = pmfs_peers(m, &all->peers, err)) < 0)
-		return r;
-	uint32_t n = all->peers->n_ranks;
-	all->order = malloc(((size_t)n + 1) * sizeof(*all->order));
-	all->threads = calloc((size_t)n + 1, sizeof(*all->threads));
-	all->cells = pmfs_cells_new(NULL, (size_t)n * all->columns->n);
-	pm_number *cells = pmfs_cells_new(NULL, all->columns->n);
-	if (!all->order || !all->threads || !all->cells || !cells) {
-		free(cells);
-		return pmfs_no_memory(err);
-	}
-	for (uint32_t i = 0; i < n; i++)
-		all->order[i] = (struct rank_place){all->peers->number_of[i], i};
-	if (pm_sort(all->order, n, sizeof(*all->order), by_number) < 0)
-		r = pmfs_no_memory(err);
-	else
-		r = add_up(all, m, cells, err);
-	free(cells);
-	return r;
+	return pmfs_rows_build(rows, sizeof(struct ranks), start_ranks, err);
 }
 
 static int ranks_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -261,7 +244,7 @@ int pmfs_ranks_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
-		.start = ranks_start, .next = ranks_next, .done = ranks_done, .dense = true};
+		.start = ranks_start, .next = ranks_next, .done = pmfs_rows_done, .dense = true};
 	static const char *const before[] = {"rank", "threads", NULL};
 	static const char *const after[] = {NULL};
 	const struct pm_threads *threads;
@@ -316,20 +299,8 @@ struct profile_rows {
 	pm_number *numbers; /* the same, of all columns; NULL if nothing is derived from them */
 };
 
-static void profile_done(struct pm_rows *rows)
-{
-	struct profile_rows *p = rows->own;
-	if (!p)
-		return;
-	pm_map_done(&p->nested_of);
-	free(p->nested);
-	free(p->own);
-	free(p->numbers);
-	free(p);
-}
-
 /* Adds a value to what is nested in the context's parent. */
-static int add_nested(struct profile_rows *p, const struct pm_value *v)
+static void add_nested(struct pm_arena *a, struct profile_rows *p, const struct pm_value *v)
 {
 	const struct pmfs_columns *c = p->columns;
 	uint32_t column = pmfs_column_of(c, v->metric, true), k = 0;
@@ -339,41 +310,17 @@ static int add_nested(struct profile_rows *p, const struct pm_value *v)
 		k++;
 	if (k == c->n_self || context == PM_NONE || p->tree->parent[context] == PM_NONE ||
 		!pm_tree_frame(p->tree, context)->nested)
-		return 0;
+		return;
 	uint32_t *place =
 		pm_map_put(&p->nested_of, p->tree->parent[context], (uint32_t)p->n_nested, &fresh);
-	if (!place ||
-		(fresh &&
-			pm_list_room(&p->nested, p->n_nested, &p->room_nested,
-				c->n_self * sizeof(*p->nested)) < 0))
-		return -ENOMEM;
+	if (fresh)
+		pm_list_grow(a, &p->nested, p->n_nested, &p->room_nested,
+			c->n_self * sizeof(*p->nested));
 	pm_number *at = &p->nested[*place * (size_t)c->n_self];
 	for (uint32_t i = 0; fresh && i < c->n_self; i++)
 		at[i] = NAN;
 	p->n_nested += fresh;
 	pmfs_add(&at[k], pmfs_value_number(v));
-	return 0;
-}
-
-/* Only HPCToolkit's databases have such columns: others are not read twice. */
-static int find_nested(
-	struct profile_rows *p, struct pmfs_model *m, struct pm_values_of of, struct pm_error *err)
-{
-	struct pmfs_values values;
-	const struct pm_value *v;
-	int r = 0;
-	if (p->columns->n_self == 0)
-		return 0;
-	p->own = pmfs_cells_new(NULL, p->columns->n_self);
-	if (!p->own)
-		return pmfs_no_memory(err);
-	pmfs_values_start(&values, m, of, 0);
-	while ((r = pmfs_values_peek(&values, &v, err)) > 0) {
-		if (add_nested(p, v) < 0)
-			return pmfs_no_memory(err);
-		pmfs_values_step(&values);
-	}
-	return r;
 }
 
 /* A position in the middle of a context's values means the next context. */
@@ -394,25 +341,32 @@ static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct
 	return r;
 }
 
-static int profile_start(struct pm_rows *rows, struct pm_error *err)
+static void start_profile(struct pm_arena *a, struct pm_rows *rows, void *own, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	struct profile_rows *p = calloc(1, sizeof(*p));
-	if (!p)
-		return pmfs_no_memory(err);
-	rows->own = p;
-	int r = pmfs_model_columns(m, &p->columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
-		(r = pmfs_categories(m, &p->categories, err)) < 0)
-		return r;
-	if (p->columns->n_derived > 0 && !(p->numbers = pmfs_cells_new(NULL, p->columns->n)))
-		return pmfs_no_memory(err);
-	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
-	r = find_nested(p, m, of, err);
-	if (r < 0)
-		return r;
+	struct profile_rows *p = own;
+	const struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
+	const struct pm_value *v;
+	p->nested_of.arena = a;
+	pm_build_check(a, pmfs_model_columns(m, &p->columns, err));
+	pm_build_check(a, pmfs_model_tree(m, &p->tree, err));
+	pm_build_check(a, pmfs_categories(m, &p->categories, err));
+	if (p->columns->n_derived > 0)
+		p->numbers = pmfs_cells_new(a, p->columns->n);
+	/* Only HPCToolkit's databases have such columns: others are not read twice. */
+	if (p->columns->n_self > 0) {
+		p->own = pmfs_cells_new(a, p->columns->n_self);
+		pmfs_values_start(&p->values, m, of, 0);
+		while ((v = pmfs_values_take(a, &p->values, err)))
+			add_nested(a, p, v);
+	}
 	pmfs_values_start(&p->values, m, of, rows->at);
-	return skip_begun(p, rows, err);
+	pm_build_check(a, skip_begun(p, rows, err));
+}
+
+static int profile_start(struct pm_rows *rows, struct pm_error *err)
+{
+	return pmfs_rows_build(rows, sizeof(struct profile_rows), start_profile, err);
 }
 
 static void note_own(struct profile_rows *p, const struct pm_value *v)
@@ -493,8 +447,10 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 int pmfs_thread_profile_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = profile_start, .next = profile_next, .done = profile_done, .dense = true};
+	static const struct pm_table_type type = {.start = profile_start,
+		.next = profile_next,
+		.done = pmfs_rows_done,
+		.dense = true};
 	static const char *const before[] = {"context_id", NULL};
 	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
 	const struct pm_profile *p = pmfs_model_profile(m);
