@@ -267,11 +267,10 @@ static void align(const struct family *f, uint32_t *const left[PMFS_N_SIDES])
 					: (int64_t)of_member->facts.number,
 				.tag = member};
 		}
-		pm_build_check(f->m->work, pmfs_places_sort(of[side], n));
+		pmfs_places_sort(f->m->work, of[side], n);
 	}
-	pm_build_check(f->m->work,
-		pmfs_places_align(&rules, of[PMFS_BASE], f->n_of[PMFS_BASE], of[PMFS_OTHER],
-			f->n_of[PMFS_OTHER], partner));
+	pmfs_places_align(f->m->work, &rules, of[PMFS_BASE], f->n_of[PMFS_BASE], of[PMFS_OTHER],
+		f->n_of[PMFS_OTHER], partner);
 	for (uint32_t i = 0; i < f->n_of[PMFS_BASE]; i++)
 		if (partner[i] != PM_NONE)
 			pair(f->m, of[PMFS_BASE][i].tag, of[PMFS_OTHER][partner[i]].tag,

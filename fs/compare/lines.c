@@ -93,7 +93,7 @@ static struct pmfs_line_place place_of(const struct line_join *j, uint32_t at)
 static uint32_t unite(struct line_join *j, struct pmfs_line_place *places, uint32_t n)
 {
 	uint32_t kept = 0;
-	pm_build_check(j->a, pmfs_places_sort(places, n));
+	pmfs_places_sort(j->a, places, n);
 	for (uint32_t i = 0; i < n; i++) {
 		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
 			places[kept - 1].at == places[i].at;
@@ -119,9 +119,8 @@ static void show_row(struct line_join *j, const struct line_key *key, struct pmf
 
 static void pair_places(struct line_join *j, const uint32_t n[PMFS_N_SIDES])
 {
-	pm_build_check(j->a,
-		pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
-			n[PMFS_OTHER], j->partner));
+	pmfs_places_match(j->a, j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+		n[PMFS_OTHER], j->partner);
 }
 
 /* Handles a function, whose keys begin at order[from]. */
@@ -198,7 +197,7 @@ static uint32_t list_alone(struct line_join *j, enum pmfs_side side)
 		j->place[side][n++] = (struct pmfs_line_place){
 			.class = file_group(j, key), .at = key->line, .tag = row};
 	}
-	pm_build_check(j->a, pmfs_places_sort(j->place[side], n));
+	pmfs_places_sort(j->a, j->place[side], n);
 	return n;
 }
 

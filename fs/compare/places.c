@@ -4,13 +4,10 @@
  */
 #include "fs/compare/places.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
-#include "formats/common/work.h"
 #include "profmount/limits.h"
 #include "profmount/tree.h"
 
@@ -27,9 +24,9 @@ static int compare(const void *x, const void *y)
 	return (a->tag > b->tag) - (a->tag < b->tag);
 }
 
-int pmfs_places_sort(struct pmfs_line_place *places, uint32_t n)
+void pmfs_places_sort(struct pm_arena *arena, struct pmfs_line_place *places, uint32_t n)
 {
-	return pm_sort(places, n, sizeof(*places), compare);
+	pm_build_check(arena, pm_sort(places, n, sizeof(*places), compare));
 }
 
 /* ---- the best alignment ---- */
@@ -49,7 +46,7 @@ struct aligning {
 	struct pm_map moved;      /* distance → the last pair that moved by it */
 };
 
-static int score_pair(struct aligning *g, uint32_t i, uint32_t j)
+static void score_pair(struct aligning *g, uint32_t i, uint32_t j)
 {
 	uint32_t pair = i * g->nb + j;
 	int64_t moved = g->b[j].at - g->a[i].at;
@@ -66,26 +63,22 @@ static int score_pair(struct aligning *g, uint32_t i, uint32_t j)
 	}
 	g->score[pair] = best.score + alone;
 	uint32_t *same = pm_map_put(&g->moved, (uint64_t)moved, pair, &fresh);
-	if (!same)
-		return -ENOMEM;
 	if (fresh || moved == 0)
-		return 0;
+		return;
 	if (*same / g->nb < i && *same % g->nb < j && g->score[*same] + like > g->score[pair]) {
 		g->score[pair] = g->score[*same] + like;
 		g->before[pair] = *same;
 	}
 	*same = pair;
-	return 0;
 }
 
-static int score_row(struct aligning *g, uint32_t i)
+static void score_row(struct aligning *g, uint32_t i)
 {
 	memcpy(g->row, g->above, g->nb * sizeof(*g->row));
 	for (uint32_t j = 0; j < g->nb; j++) {
 		uint32_t pair = i * g->nb + j;
 		if (g->a[i].class == g->b[j].class) {
-			if (score_pair(g, i, j) < 0)
-				return -ENOMEM;
+			score_pair(g, i, j);
 			if (g->score[pair] > g->row[j].score)
 				g->row[j] = (struct best){g->score[pair], pair};
 		}
@@ -95,31 +88,34 @@ static int score_row(struct aligning *g, uint32_t i)
 	struct best *swap = g->above;
 	g->above = g->row;
 	g->row = swap;
-	return 0;
 }
 
-static int align(const struct pmfs_place_rules *rules, const struct pmfs_line_place *a, uint32_t na,
-	const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
+static void align(struct pm_arena *arena, const struct pmfs_place_rules *rules,
+	const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b, uint32_t nb,
+	uint32_t *ret)
 {
 	size_t n = (size_t)na * nb;
-	struct aligning g = {.rules = rules, .a = a, .b = b, .nb = nb};
-	g.score = malloc(n * sizeof(*g.score));
-	g.before = malloc(n * sizeof(*g.before));
-	g.above = malloc(nb * sizeof(*g.above));
-	g.row = malloc(nb * sizeof(*g.row));
-	int r = g.score && g.before && g.above && g.row && !pm_work_cancelled() ? 0 : -ENOMEM;
-	for (uint32_t j = 0; r == 0 && j < nb; j++)
+	uint32_t *scores = pm_arena_realloc(arena, NULL, 2 * n * sizeof(*scores));
+	struct best *rows = pm_arena_realloc(arena, NULL, 2 * (size_t)nb * sizeof(*rows));
+	struct aligning g = {.rules = rules,
+		.a = a,
+		.b = b,
+		.nb = nb,
+		.score = scores,
+		.before = scores + n,
+		.above = rows,
+		.row = rows + nb,
+		.moved.arena = arena};
+	pm_build_proceed(arena);
+	for (uint32_t j = 0; j < nb; j++)
 		g.above[j] = (struct best){0, PM_NONE};
-	for (uint32_t i = 0; r == 0 && i < na; i++)
-		r = score_row(&g, i);
-	for (uint32_t p = r == 0 ? g.above[nb - 1].pair : PM_NONE; p != PM_NONE; p = g.before[p])
+	for (uint32_t i = 0; i < na; i++)
+		score_row(&g, i);
+	for (uint32_t p = g.above[nb - 1].pair; p != PM_NONE; p = g.before[p])
 		ret[p / nb] = p % nb;
-	free(g.score);
-	free(g.before);
-	free(g.above);
-	free(g.row);
+	pm_arena_free(arena, scores);
+	pm_arena_free(arena, rows);
 	pm_map_done(&g.moved);
-	return r;
 }
 
 /* ---- the usual case, and lists that are too long: one walk over both ---- */
@@ -144,12 +140,10 @@ static bool pair_unmoved(const struct pmfs_line_place *a, uint32_t na,
 }
 
 /* The unpaired places of a class on both sides, in order. */
-static int pair_rest(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
-	uint32_t nb, uint32_t *ret)
+static void pair_rest(struct pm_arena *arena, const struct pmfs_line_place *a, uint32_t na,
+	const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
 {
-	bool *taken = calloc((size_t)nb + 1, sizeof(*taken));
-	if (!taken)
-		return -ENOMEM;
+	bool *taken = pm_arena_zeroed(arena, (size_t)nb + 1, sizeof(*taken));
 	for (uint32_t i = 0; i < na; i++)
 		if (ret[i] != PM_NONE)
 			taken[ret[i]] = true;
@@ -162,30 +156,30 @@ static int pair_rest(const struct pmfs_line_place *a, uint32_t na, const struct 
 		if (j < nb && b[j].class == a[i].class)
 			ret[i] = j++;
 	}
-	free(taken);
-	return 0;
+	pm_arena_free(arena, taken);
 }
 
-int pmfs_places_align(const struct pmfs_place_rules *rules, const struct pmfs_line_place *a,
-	uint32_t na, const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
+void pmfs_places_align(struct pm_arena *arena, const struct pmfs_place_rules *rules,
+	const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b, uint32_t nb,
+	uint32_t *ret)
 {
 	for (uint32_t i = 0; i < na; i++)
 		ret[i] = PM_NONE;
 	if (na == 0 || nb == 0 || pair_unmoved(a, na, b, nb, ret))
-		return 0;
+		return;
 	if ((uint64_t)na * nb <= rules->most_pairs) {
 		for (uint32_t i = 0; i < na; i++)
 			ret[i] = PM_NONE;
-		int r = align(rules, a, na, b, nb, ret);
-		if (r < 0 || rules->keep_order)
-			return r;
+		align(arena, rules, a, na, b, nb, ret);
+		if (rules->keep_order)
+			return;
 	}
-	return pair_rest(a, na, b, nb, ret);
+	pair_rest(arena, a, na, b, nb, ret);
 }
 
-int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
-	uint32_t nb, uint32_t *ret)
+void pmfs_places_match(struct pm_arena *arena, const struct pmfs_line_place *a, uint32_t na,
+	const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
 {
 	static const struct pmfs_place_rules rules = {.most_pairs = PM_LIMIT_PLACE_PAIRS};
-	return pmfs_places_align(&rules, a, na, b, nb, ret);
+	pmfs_places_align(arena, &rules, a, na, b, nb, ret);
 }

@@ -247,7 +247,7 @@ static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node
 				.tag = i,
 			};
 	}
-	pm_build_check(p->a, pmfs_places_sort(p->place[side], n));
+	pmfs_places_sort(p->a, p->place[side], n);
 	return n;
 }
 
@@ -263,9 +263,8 @@ static void pair_parts(struct pairing *p, uint32_t base, uint32_t other)
 	if (n_other == 0)
 		return;
 	uint32_t n_base = list_parts(p, PMFS_BASE, base, from[PMFS_BASE]);
-	pm_build_check(p->a,
-		pmfs_places_match(
-			p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner));
+	pmfs_places_match(
+		p->a, p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner);
 	for (uint32_t i = 0; i < n_base; i++)
 		if (p->partner[i] != PM_NONE)
 			p->ret->of_other[p->place[PMFS_OTHER][p->partner[i]].tag] =

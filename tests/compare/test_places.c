@@ -14,15 +14,36 @@ static uint32_t fill(const int *lines, struct pmfs_line_place *places)
 	uint32_t n = 0;
 	for (; lines[n] != END; n++)
 		places[n] = (struct pmfs_line_place){.class = 1, .at = lines[n], .tag = n};
-	pmfs_places_sort(places, n);
 	return n;
+}
+
+struct lists {
+	struct pm_arena arena;
+	struct pmfs_line_place *a, *b;
+	uint32_t na, nb, *partner;
+};
+
+static void build(void *context)
+{
+	struct lists *l = context;
+	pmfs_places_sort(&l->arena, l->a, l->na);
+	pmfs_places_sort(&l->arena, l->b, l->nb);
+	pmfs_places_match(&l->arena, l->a, l->na, l->b, l->nb, l->partner);
+}
+
+static void match(struct pmfs_line_place *a, uint32_t na, struct pmfs_line_place *b, uint32_t nb,
+	uint32_t *partner)
+{
+	struct lists l = {.a = a, .b = b, .na = na, .nb = nb, .partner = partner};
+	assert_int_equal(pm_build(&l.arena, build, &l), 0);
+	pm_arena_done(&l.arena);
 }
 
 static void check(const int *before, const int *after, const int *want)
 {
 	struct pmfs_line_place a[32], b[32];
 	uint32_t partner[32], na = fill(before, a), nb = fill(after, b);
-	assert_int_equal(pmfs_places_match(a, na, b, nb, partner), 0);
+	match(a, na, b, nb, partner);
 	for (uint32_t i = 0; i < na; i++)
 		assert_int_equal(partner[i] == PM_NONE ? NO : (int)b[partner[i]].at, want[i]);
 }
@@ -52,10 +73,10 @@ static void test_what_is_left_is_paired_in_order(void **state)
 	struct pmfs_line_place a[] = {{1, 5, 0}, {2, 3, 1}},
 			       b[] = {{1, 9, 0}, {2, 1, 1}, {3, 5, 2}};
 	uint32_t partner[2];
-	assert_int_equal(pmfs_places_match(a, 2, b, 3, partner), 0);
+	match(a, 2, b, 3, partner);
 	assert_int_equal(partner[0], 0);
 	assert_int_equal(partner[1], 1);
-	assert_int_equal(pmfs_places_match(a, 2, b, 0, partner), 0);
+	match(a, 2, b, 0, partner);
 	assert_int_equal(partner[0], PM_NONE);
 }
 
@@ -70,7 +91,7 @@ static void test_a_long_list(void **state)
 		a[i] = (struct pmfs_line_place){0, 2 * (int64_t)i, i};
 		b[i] = (struct pmfs_line_place){0, i == 7 ? 15 : 2 * (int64_t)i, i};
 	}
-	assert_int_equal(pmfs_places_match(a, N, b, N, partner), 0);
+	match(a, N, b, N, partner);
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(partner[i], i);
 	free(a);
