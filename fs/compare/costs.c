@@ -581,17 +581,6 @@ static void read_totals(void *self, uint32_t run, struct pmfs_model *m, struct p
 
 /* ---- the part ---- */
 
-static void list_runs(struct pm_arena *a, const struct pmfs_comparison *of, struct pmfs_costs *k)
-{
-	k->n_runs = of->n_base + of->n_runs;
-	k->runs = pm_arena_array(a, (size_t)k->n_runs + 1, sizeof(*k->runs));
-	for (uint32_t i = 0; i < of->n_base; i++)
-		k->runs[i] = (struct pmfs_compared_run){.number = of->base[i], .side = PMFS_BASE};
-	for (uint32_t i = 0; i < of->n_runs; i++)
-		k->runs[of->n_base + i] =
-			(struct pmfs_compared_run){.number = of->runs[i], .side = PMFS_OTHER};
-}
-
 /* The other run's columns come before those that only the baseline has. */
 static void read_runs(struct building *b)
 {
@@ -617,13 +606,19 @@ static void *costs_build(struct pm_arena *a, struct pmfs_compare *c, enum pmfs_c
 {
 	struct pmfs_costs *k = pm_arena_alloc(a, sizeof(*k));
 	struct pm_arena *scratch = pm_arena_scratch(a);
+	uint32_t n_base = c->of.n_base;
 	struct building b = {.a = a,
 		.scratch = scratch,
 		.compare = c,
 		.costs = k,
 		.names = pm_strtab_in(scratch),
 		.stems = pm_strtab_in(scratch)};
-	list_runs(a, &c->of, k);
+	k->n_runs = n_base + c->of.n_runs;
+	k->runs = pm_arena_array(a, (size_t)k->n_runs + 1, sizeof(*k->runs));
+	for (uint32_t i = 0; i < k->n_runs; i++)
+		k->runs[i] = (struct pmfs_compared_run){
+			.number = i < n_base ? c->of.base[i] : c->of.runs[i - n_base],
+			.side = i < n_base ? PMFS_BASE : PMFS_OTHER};
 	k->shares = c->of.normalize;
 	k->has_lines = k->has_files = k->has_modules = k->has_gpu = true;
 	read_runs(&b);

@@ -14,11 +14,6 @@ struct reading {
 	struct pm_text name;
 };
 
-static bool is_part(const struct pm_frame *frame)
-{
-	return frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE;
-}
-
 /* A frame with texts of `match`. */
 static void show(
 	struct reading *r, const struct pm_frame *frame, struct pm_bytes name, struct pm_frame *ret)
@@ -131,7 +126,8 @@ static void read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_e
 	for (uint32_t i = 0; i < r.tree->n_frames; i++) {
 		const struct pm_frame *frame = &r.tree->frames[i];
 		pm_build_proceed(a);
-		f->of[run][i] = is_part(frame)     ? add_part(&r, frame)
+		bool is_part = frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE;
+		f->of[run][i] = is_part            ? add_part(&r, frame)
 			: r.function[i] != PM_NONE ? add_function(&r, frame, r.function[i])
 						   : add_other(&r, frame);
 	}

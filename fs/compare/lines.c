@@ -201,19 +201,6 @@ static uint32_t list_alone(struct line_join *j, enum pmfs_side side)
 	return n;
 }
 
-/* Renumbers rows: `to` is the new index of each row. */
-static void drop_rows(struct line_join *j, uint32_t *to)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < j->joined->n; i++) {
-		if (to[i] != i)
-			continue;
-		j->joined->rows[n] = j->joined->rows[i];
-		to[i] = n++;
-	}
-	j->joined->n = n;
-}
-
 /*
  * Then merges rows of only one side that are the same line of the same file: functions may have
  * different names.
@@ -240,7 +227,12 @@ static void lines_match_alone(struct line_join *j)
 		j->joined->rows[other].matched = PMFS_EXACT;
 		to[base] = PM_NONE;
 	}
-	drop_rows(j, to);
+	j->joined->n = 0;
+	for (uint32_t i = 0; i < rows; i++)
+		if (to[i] == i) {
+			to[i] = j->joined->n++;
+			j->joined->rows[to[i]] = j->joined->rows[i];
+		}
 	for (size_t i = 0; i < j->keyed.n; i++) {
 		uint32_t row = j->of_key[i];
 		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];

@@ -34,18 +34,6 @@ static const struct pmfs_part_place *frame_part(const struct pmfs_frames *f, uin
 	return key < calls ? NULL : &f->parts[key - calls];
 }
 
-/* The first line of a function on a side; 0 if it is unknown, or the key is another call's. */
-static uint32_t frame_first_line(const struct pmfs_frames *f, uint32_t key, enum pmfs_side side)
-{
-	return key < pmfs_n_function_keys(f) ? f->functions->match.groups[key].line[side] : 0;
-}
-
-/* Whether the frame is a root that is left out, because only one side has roots. */
-static bool frame_is_left_out(const struct pmfs_frames *f, const struct pm_frame *frame)
-{
-	return frame->is_root && f->root_sides != PMFS_BOTH_SIDES;
-}
-
 struct folded {
 	struct pm_arena *a;
 	uint32_t n;
@@ -173,7 +161,7 @@ static void add_repetition(struct folding *g, uint32_t known)
 static bool is_left_out(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
 	const struct pm_tree *tree, uint32_t context, struct pm_error *err)
 {
-	if (!frame_is_left_out(frames, pm_tree_frame(tree, context)))
+	if (!pm_tree_frame(tree, context)->is_root || frames->root_sides == PMFS_BOTH_SIDES)
 		return false;
 	read_cells(g, m, context, err);
 	for (uint32_t i = 0; i < g->run->n_columns; i++)
@@ -229,7 +217,12 @@ static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t no
 	uint32_t key = p->side[side]->key[node];
 	const struct pmfs_part_place *part = frame_part(p->frames, key);
 	*is_loop = part != NULL;
-	return part ? part->line : frame_first_line(p->frames, key, side);
+	if (part)
+		return part->line;
+	/* 0 if it is unknown, or the key is another call's. */
+	return key < pmfs_n_function_keys(p->frames)
+		? p->frames->functions->match.groups[key].line[side]
+		: 0;
 }
 
 /* Lists the children of a node that are loops and lines; their number. */
@@ -287,18 +280,7 @@ static void pair_calls(struct pairing *p, uint32_t base, uint32_t other)
 	}
 }
 
-/* Children without a partner are new; `here` is the node of `other` in the union. */
-static void add_new(struct pairing *p, uint32_t here, uint32_t other)
-{
-	const struct children *c = &p->children[PMFS_OTHER];
-	for (uint32_t i = c->first[other + 1]; i != PM_NONE; i = c->next[i]) {
-		if (p->ret->of_other[i] != PM_NONE)
-			continue;
-		p->ret->of_other[i] = p->ret->n;
-		p->ret->parent[p->ret->n++] = here;
-	}
-}
-
+/* Children without a partner are new in the union. */
 static void pair_children(struct pairing *p, uint32_t other)
 {
 	uint32_t here = other == PM_NONE ? PM_NONE : p->ret->of_other[other];
@@ -306,7 +288,13 @@ static void pair_children(struct pairing *p, uint32_t other)
 		pair_calls(p, here, other);
 		pair_parts(p, here, other);
 	}
-	add_new(p, here, other);
+	const struct children *c = &p->children[PMFS_OTHER];
+	for (uint32_t i = c->first[other + 1]; i != PM_NONE; i = c->next[i]) {
+		if (p->ret->of_other[i] != PM_NONE)
+			continue;
+		p->ret->of_other[i] = p->ret->n;
+		p->ret->parent[p->ret->n++] = here;
+	}
 }
 
 /* `a` has the result. Linear, except for lists of lines: see places.h. */

@@ -104,19 +104,6 @@ static void place(void *self, uint32_t context, struct pmfs_share *share)
 	share->row = find_row(w->part, &w->finder, &call);
 }
 
-/* Calls are counted if there is a column for them. */
-static void take_counts(struct calls_part *part)
-{
-	const struct pmfs_columns *c = part->calls.columns;
-	if (c->calls == PM_NONE)
-		return;
-	for (uint32_t i = 0; i < part->sums.n; i++) {
-		double calls = part->sums.cells[(size_t)i * c->n + c->calls];
-		if (calls >= 0 && calls < 0x1p64)
-			part->rows[i].calls = (uint64_t)calls;
-	}
-}
-
 static void calls_of_contexts(struct pm_arena *scratch, struct pmfs_model *m,
 	struct calls_part *part, const struct finder *finder, struct pm_error *err)
 {
@@ -129,7 +116,13 @@ static void calls_of_contexts(struct pm_arena *scratch, struct pmfs_model *m,
 	struct pmfs_grouping g = {
 		.model = m, .tree = tree, .end = tree->n_contexts, .place = place, .self = &w};
 	pmfs_group(&g, &part->sums, err);
-	take_counts(part);
+	/* Calls are counted if there is a column for them. */
+	const struct pmfs_columns *columns = part->calls.columns;
+	for (uint32_t i = 0; columns->calls != PM_NONE && i < part->sums.n; i++) {
+		double calls = part->sums.cells[(size_t)i * columns->n + columns->calls];
+		if (calls >= 0 && calls < 0x1p64)
+			part->rows[i].calls = (uint64_t)calls;
+	}
 }
 
 /* ---- from the format ---- */

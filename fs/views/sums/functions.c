@@ -78,16 +78,6 @@ static void weigh_contexts(
 	}
 }
 
-static void take_dearest(struct weighing *w)
-{
-	for (uint32_t i = 0; i < w->identity->n; i++) {
-		const pm_number *own = w->own + (size_t)i * PMFS_N_CATEGORIES;
-		for (uint8_t k = 0; w->mixed[i] && k < PMFS_N_CATEGORIES; k++)
-			if (own[k] > 0 && !(own[w->of[i]] >= own[k]))
-				w->of[i] = k;
-	}
-}
-
 /*
  * By function: the category with most of its exclusive cost of the primary quantity, or that of its
  * first context if it has no cost.
@@ -107,7 +97,12 @@ static const uint8_t *function_categories(struct pm_arena *a, struct pmfs_model 
 		w.own = pmfs_cells_new(w.scratch, n * PMFS_N_CATEGORIES);
 		if (column != PM_NONE)
 			weigh_contexts(&w, c, column, err);
-		take_dearest(&w);
+		for (uint32_t i = 0; i < w.identity->n; i++) {
+			const pm_number *own = w.own + (size_t)i * PMFS_N_CATEGORIES;
+			for (uint8_t k = 0; w.mixed[i] && k < PMFS_N_CATEGORIES; k++)
+				if (own[k] > 0 && !(own[w.of[i]] >= own[k]))
+					w.of[i] = k;
+		}
 	}
 	pm_arena_done(w.scratch);
 	return w.of;

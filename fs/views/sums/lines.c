@@ -322,14 +322,13 @@ int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_er
 	return pmfs_model_part(m, PMFS_PART_LINES, &type, ret, err);
 }
 
-static bool line_before(const struct pm_line *at, uint32_t file, uint32_t line)
-{
-	return at->file < file || (at->file == file && at->line < line);
-}
-
 uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line)
 {
-	return PM_LOWER_BOUND(i, 0, l->n, line_before(&l->lines[l->by_place[i]], file, line));
+	const struct pm_line *lines = l->lines;
+	const uint32_t *at = l->by_place;
+	return PM_LOWER_BOUND(i, 0, l->n,
+		lines[at[i]].file < file ||
+			(lines[at[i]].file == file && lines[at[i]].line < line));
 }
 
 double pmfs_lines_statements(const struct pmfs_lines *l, uint32_t file)

@@ -56,15 +56,6 @@ static void build_totals(struct pm_arena *a, void *m, void *p, struct pm_error *
 		part->roles[i] = roles_of(part->tree, i);
 }
 
-/* Where the inclusive costs of top-level contexts overlap, they are not the thread's total. */
-static void exclusive_as_inclusive(const struct pmfs_columns *columns, pm_number *cells)
-{
-	for (uint32_t i = 0; i < columns->n; i++)
-		if (columns->columns[i].role == PM_ROLE_INCLUSIVE &&
-			columns->columns[i].pair != PM_NONE)
-			cells[i] = cells[columns->columns[i].pair];
-}
-
 /*
  * Inclusive costs and counts of context 0 are the stored totals of the thread, which replace the
  * sums over contexts, unless there is such a context: in windows, nothing runs in it.
@@ -99,8 +90,11 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 		else if (counted & 1 << role)
 			pmfs_add(&cells[column], pmfs_value_number(v));
 	}
-	if (pmfs_costs_overlap(m))
-		exclusive_as_inclusive(columns, cells);
+	/* Where the inclusive costs of top-level contexts overlap, they are not the total. */
+	for (uint32_t i = 0; pmfs_costs_overlap(m) && i < columns->n; i++)
+		if (columns->columns[i].role == PM_ROLE_INCLUSIVE &&
+			columns->columns[i].pair != PM_NONE)
+			cells[i] = cells[columns->columns[i].pair];
 	for (uint32_t i = 0; i < columns->n; i++)
 		if (!isnan(stored[i]))
 			cells[i] = stored[i];

@@ -168,12 +168,6 @@ static double of_functions(const struct pmfs_functions *f, uint32_t column)
 	return sum;
 }
 
-/* Sums of doubles in another order; of whole nanoseconds that were rounded one by one. */
-static double rounding_of(const struct pmfs_functions *f, struct pm_bytes unit, double whole)
-{
-	return 1e-9 * fabsl(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
-}
-
 /* Reports columns whose sum differs from the total. */
 static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char *what, double sum,
 	double whole)
@@ -232,10 +226,14 @@ static unsigned add_functions(
 		const struct pmfs_column *c = &w->columns->columns[i];
 		struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
 		double sum = of_functions(f, i);
+		/* Of doubles in another order; of whole nanoseconds that were rounded one by one.
+		 */
+		double rounding = 1e-9 * fabsl(w->of[i]) +
+			(pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
 		if (pmfs_column_is_first(c) && fabsl(w->of[i]) * c->export_scale >= 0x1p63)
 			pm_text_printf(out, "unaccounted  %s: exports end at 2^63\n", c->base);
-		else if (c->role == PM_ROLE_EXCLUSIVE &&
-			fabsl(w->of[i] - sum) > rounding_of(f, unit, w->of[i]) && n++ == 0)
+		else if (c->role == PM_ROLE_EXCLUSIVE && fabsl(w->of[i] - sum) > rounding &&
+			n++ == 0)
 			add_sum(out, c, "functions", sum, w->of[i]);
 	}
 	return n;
@@ -274,19 +272,6 @@ void pmfs_unaccounted(
 
 /* ---- what info.json and the texts state ---- */
 
-static void count_threads(
-	const struct pm_profile *p, const struct pm_threads *threads, struct pmfs_counts *c)
-{
-	c->threads = c->samples = PM_NO_TIME;
-	if (!pm_profile_has(p, threads))
-		return;
-	c->threads = threads->n - threads->n_lanes;
-	c->samples = 0;
-	for (uint32_t i = 0; i < threads->n; i++)
-		if (threads->threads[i].has_trace)
-			c->samples += threads->threads[i].n_samples;
-}
-
 int pmfs_count(struct pmfs_model *m, struct pmfs_counts *ret, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
@@ -306,6 +291,11 @@ int pmfs_count(struct pmfs_model *m, struct pmfs_counts *ret, struct pm_error *e
 	ret->metrics = metrics->n;
 	ret->functions = functions->n;
 	ret->damages = damages->n;
-	count_threads(p, threads, ret);
+	bool has_threads = pm_profile_has(p, threads);
+	ret->threads = has_threads ? threads->n - threads->n_lanes : PM_NO_TIME;
+	ret->samples = has_threads ? 0 : PM_NO_TIME;
+	for (uint32_t i = 0; has_threads && i < threads->n; i++)
+		if (threads->threads[i].has_trace)
+			ret->samples += threads->threads[i].n_samples;
 	return pm_profile_span(p, &ret->time_origin_ns, &ret->duration_ns, err);
 }
