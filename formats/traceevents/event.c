@@ -13,7 +13,7 @@ static int64_t time_of(const struct pm_scan_value *v, bool *exact)
 	if (v->kind != PM_SCAN_NUMBER && v->kind != PM_SCAN_TEXT)
 		return TEV_NO_NUMBER;
 	enum pm_decimal how = pm_scan_decimal(v->text, 3, &ns);
-	*exact = *exact && how == PM_DECIMAL_EXACT;
+	*exact = *exact && how != PM_DECIMAL_ROUNDED;
 	return how == PM_DECIMAL_NONE || how == PM_DECIMAL_BEYOND ? TEV_NO_NUMBER : ns;
 }
 

@@ -48,14 +48,15 @@ static void number_threads(struct numbering *n)
 	struct pm_map taken = {.arena = n->scratch}, next = {.arena = n->scratch};
 	const uint32_t all = PM_NONE; /* in place of a process: numbers of processes */
 	bool fresh;
-	for (size_t i = 0; i < t->n_processes; i++)
-		n->pid[i] = t->processes[i].is_text ? TEV_NO_NUMBER : t->processes[i].pid;
+	for (size_t i = 0; i < t->n_processes; i++) {
+		const struct tev_process *p = &t->processes[i];
+		n->pid[i] = p->is_text ? TEV_NO_NUMBER : p->pid;
+		if (p->has_calls && !p->is_text && p->pid > 0 && p->pid < PM_LIMIT_ITEMS)
+			pm_map_put(&taken, (uint64_t)all << 32 | (uint32_t)p->pid, 1, &fresh);
+	}
 	for (size_t i = 0; i < n->n; i++) {
 		const struct tev_thread *th = &t->threads[n->order[i]];
-		const struct tev_process *p = &t->processes[th->process];
 		n->tid[n->order[i]] = th->is_text ? TEV_NO_NUMBER : th->tid;
-		if (!p->is_text && p->pid > 0 && p->pid < PM_LIMIT_ITEMS)
-			pm_map_put(&taken, (uint64_t)all << 32 | (uint32_t)p->pid, 1, &fresh);
 		if (!th->is_text && th->tid > 0 && th->tid < PM_LIMIT_ITEMS)
 			pm_map_put(
 				&taken, (uint64_t)th->process << 32 | (uint32_t)th->tid, 1, &fresh);
@@ -74,7 +75,7 @@ static void number_threads(struct numbering *n)
 		}
 	}
 	for (size_t i = 0; i < t->n_processes; i++)
-		if (t->processes[i].has_async && n->pid[i] == TEV_NO_NUMBER) {
+		if (t->processes[i].has_calls && n->pid[i] == TEV_NO_NUMBER) {
 			next_free(n, &taken, all, &process);
 			n->pid[i] = process;
 		}
@@ -553,9 +554,12 @@ void tev_place(struct tev_reading *t)
 	if (!t->is_clang && t->total_origin != TEV_NO_NUMBER &&
 		(t->origin == TEV_NO_NUMBER || t->total_origin < t->origin))
 		t->origin = t->total_origin;
-	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (t->threads[i].first_call != PM_NONE)
-			n.order[n.n++] = i;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		if (t->threads[i].first_call == PM_NONE)
+			continue;
+		t->processes[t->threads[i].process].has_calls = true;
+		n.order[n.n++] = i;
+	}
 	pm_build_check(scratch, pm_sort_with(n.order, n.n, sizeof(*n.order), by_first_call, t));
 	number_threads(&n);
 	if (t->origin != TEV_NO_NUMBER)

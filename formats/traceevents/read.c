@@ -203,7 +203,7 @@ static void take_mark(struct tev_reading *t, const struct tev_event *e, uint32_t
 		m.key = async_key(t, e, thread);
 		pm_items_grow(&t->arena, &t->async, t->n_async, &t->async_room, sizeof(m));
 		t->async[t->n_async++] = m;
-		t->processes[t->threads[thread].process].has_async |= !ends;
+		t->processes[t->threads[thread].process].has_calls |= !ends;
 		return;
 	}
 	pm_items_grow(&t->arena, &t->marks, t->n_marks, &t->mark_room, sizeof(m));

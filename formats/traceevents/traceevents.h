@@ -171,7 +171,7 @@ struct tev_function {
 
 struct tev_process {
 	bool is_text, is_comment; /* comments of the writer: Kineto's Spans, Traces */
-	bool has_async;
+	bool has_calls;           /* on threads or async lanes */
 	int64_t pid;
 	struct pm_bytes text, name;
 	int64_t last;

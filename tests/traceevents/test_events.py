@@ -52,6 +52,16 @@ class Events(unittest.TestCase):
         self.assertEqual(json.loads(self.cat(events, "info.json"))["threads"], 1)
         self.assertEqual(len(self.rows(events, "threads.csv")), 3)
 
+    def test_processes_of_async_calls_have_numbers_of_their_own(self):
+        events = [event(phase, "a", ts, pid=pid, id=1, id2={"local": 1}) for pid in ("server", 1) for phase, ts in (("b", 1), ("e", 3))]
+        self.assertEqual([(row["path"], row["async_ns_excl"]) for row in self.rows(events, "threads.csv")],
+                         [("threads/process=2/async=1", "2000"), ("threads/process=1/async=1", "2000")])
+
+    def test_what_is_no_time_has_no_fractions(self):
+        # All times are whole microseconds: b may end one after a.
+        events = [event("X", "a", 0, dur=5), event("X", "b", 1, dur=5), event("X", "c", 2, dur="unknown"), event("X", "d", 3, dur=1e300)]
+        self.assertEqual([row["path"] for row in self.rows(events, "threads.csv")], ["threads/process=1/thread=1"])
+
     def test_begins_without_ends_nest_on_every_thread(self):
         events = [event("B", name, ts, tid=tid) for tid in range(1, 9) for name, ts in (("outer", 0), ("inner", 1))]
         rows = self.rows(events, "contexts.csv")
