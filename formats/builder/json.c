@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "formats/builder/recording.h"
+#include "formats/common/textlines.h"
 #include "profmount/limits.h"
 
 /* The window of the stream from `from` on, with more behind it. */
@@ -24,7 +25,14 @@ struct pm_scan pm_rec_json(struct pm_recording *r)
 	if (!in)
 		return s;
 	/* Enough to see a byte order mark. */
-	s = pm_scan_of(pm_inflate_peek(in, 3));
+	struct pm_bytes head = pm_inflate_peek(in, 3);
+	if (pm_textlines_order(head)) {
+		pm_rec_fail(r, -EINVAL, PM_NO_OFFSET,
+			"is JSON in UTF-16, which is not read: convert it to UTF-8 "
+			"(iconv -f UTF-16 -t UTF-8)");
+		return s;
+	}
+	s = pm_scan_of(head);
 	s.more = more;
 	s.source = r;
 	return s;

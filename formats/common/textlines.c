@@ -5,7 +5,7 @@
 #include "formats/common/utf8.h"
 #include "profmount/limits.h"
 
-static char order_of(struct pm_bytes b)
+char pm_textlines_order(struct pm_bytes b)
 {
 	if (b.len < 2)
 		return 0;
@@ -16,7 +16,7 @@ void pm_textlines_start(struct pm_textlines *l, struct pm_inflate *stream)
 {
 	*l = (struct pm_textlines){.stream = stream};
 	struct pm_bytes w = pm_inflate_peek(stream, 3);
-	l->order = order_of(w);
+	l->order = pm_textlines_order(w);
 	if (l->order)
 		l->used = 2;
 	else if (w.len >= 3 && memcmp(w.p, "\xef\xbb\xbf", 3) == 0)
@@ -77,7 +77,7 @@ static void decode(struct pm_bytes b, char order, struct pm_text *out)
 
 void pm_textlines_decode(struct pm_bytes head, struct pm_text *out)
 {
-	char order = order_of(head);
+	char order = pm_textlines_order(head);
 	if (order)
 		decode((struct pm_bytes){head.p + 2, head.len - 2}, order, out);
 	else if (head.len >= 3 && memcmp(head.p, "\xef\xbb\xbf", 3) == 0)

@@ -51,6 +51,9 @@ static inline void pm_textlines_took(struct pm_textlines *l, size_t n)
 	l->rest.len -= n;
 }
 
+/* Of UTF-16 with a byte order mark: 'l', 'b'; 0: anything else. */
+char pm_textlines_order(struct pm_bytes head);
+
 /* Appends text without its byte order mark, UTF-16 as UTF-8. */
 void pm_textlines_decode(struct pm_bytes head, struct pm_text *out);
 

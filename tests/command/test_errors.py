@@ -113,6 +113,9 @@ case("<path>: -o iterations: nothing is called <name> (see functions.csv)")(
 case("<path>: no source can be opened; the first: <reason>", USAGE)(
     lambda folder: ("--check", os.path.join(folder, "a"), os.path.join(folder, "b")))
 file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
+for text in ('[{"ph": "X", "name": "f", "ts": 0, "dur": 1}]', '{"nodes": [{"id": 1, "callFrame": {"functionName": "f"}}], "samples": [1]}', '{"$schema": "https://www.speedscope.app/file-format-schema.json"}'):
+    for order in ("utf-16-le", "utf-16-be"):
+        file_with("<path>: is JSON in UTF-16, which is not read: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)", ("\ufeff" + text).encode(order))
 file_with("<path>: is a recording of Java Flight Recorder; jfrconv -o pprof converts it", b"FLR\0\0\2\0\1")
 for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", name)
