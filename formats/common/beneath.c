@@ -8,6 +8,7 @@
  */
 #include "formats/common/beneath.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "formats/common/folder.h"
+#include "formats/common/reason.h"
 
 /* O_NONBLOCK: opening a pipe must not block; it is rejected later. */
 enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
@@ -184,7 +186,11 @@ static int walk(struct walk *w)
 
 int pm_open_beneath(int folder, const char *path)
 {
-	return pm_open_among(folder, path, NULL, 0);
+	int fd = pm_open_among(folder, path, NULL, 0);
+	if (fd != -EMFILE && fd != -ENFILE)
+		return fd;
+	pm_reason_files();
+	return PM_NO_MEMORY;
 }
 
 int pm_open_among(int folder, const char *path, const uint64_t *mounts, size_t n_mounts)
@@ -212,6 +218,8 @@ int pm_open_unchanged(int folder, const char *path, uint64_t since_ns, int *ret_
 {
 	struct stat st;
 	int fd = pm_open_beneath(folder, path);
+	if (pm_is_passing(fd))
+		return pm_error_set(err, fd, path, PM_NO_OFFSET, "no memory");
 	if (fd < 0)
 		return pm_error_set(
 			err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(-fd));

@@ -230,7 +230,9 @@ static void scan_all(struct scan *s)
 	int fd = pm_open_beneath(s->db->folder.fd, "metrics");
 	if (fd >= 0)
 		close(fd);
-	else if (fd != -ENOENT && !pm_is_passing(fd))
+	else if (pm_is_passing(fd))
+		pm_build_fail(s->a, fd);
+	else if (fd != -ENOENT)
 		pm_damage_add(s->found, "metrics", PM_NO_OFFSET, PM_NO_OFFSET,
 			"cannot be opened: %s: its files are missing", strerror(-fd));
 }

@@ -4,6 +4,8 @@
  */
 #include "formats/hpctoolkit/hpctoolkit.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,7 +14,6 @@
 #include "formats/common/affix.h"
 #include "formats/common/arena.h"
 #include "formats/common/beneath.h"
-#include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/sheet.h"
 #include "formats/common/sort.h"
@@ -350,9 +351,12 @@ static void yaml_list(struct pm_arena *a, struct hpctk_documents *d, const struc
 	size_t first = d->n;
 	pm_arena_owns(scratch, close_list, dir);
 	int fd = pm_open_beneath(db->folder.fd, "metrics");
-	*dir = fd < 0 ? NULL : pm_folder_list(fd);
-	if (fd >= 0)
+	*dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = fd < 0 ? fd : *dir ? 0 : -errno;
+	if (fd >= 0 && !*dir)
 		close(fd);
+	if (pm_is_passing(r))
+		pm_build_fail(a, r);
 	while (*dir && (entry = readdir(*dir))) {
 		struct stat st;
 		if (!pm_has_ending(pm_bytes_of(entry->d_name), ".yaml") ||

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,36 @@ static void test_metric_files_are_listed_in_order(void **state)
 	pm_profile_close(p);
 }
 
+/* What cannot be opened for want of descriptors is neither missing nor damaged: it is there later.
+ */
+static void test_descriptors_that_run_out_leave_nothing_out(void **state)
+{
+	write_file("src/app.c");
+	write_file("metrics/a.yaml");
+	struct pm_profile *p = fixture_open(&folder);
+	const struct pm_source *sources;
+	const struct pm_named_doc *docs;
+	const struct pm_damages *damages;
+	struct rlimit limit, none;
+	size_t n;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int without[] = {pm_profile_documents(p, &docs, &n, NULL),
+		pm_profile_sources(p, &sources, &n, NULL), pm_profile_damage(p, &damages, NULL)};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(without[i], PM_NO_MEMORY);
+	assert_int_equal(pm_profile_documents(p, &docs, &n, NULL), 0);
+	assert_string_equal(docs[n - 1].path, "raw/metrics/a.yaml");
+	assert_int_equal(pm_profile_sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(pm_profile_damage(p, &damages, NULL), 0);
+	assert_int_equal(damages->n, 0);
+	pm_profile_close(p);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
@@ -138,6 +169,7 @@ int main(void)
 		TEST(test_a_link_out_of_the_database_is_not_followed),
 		TEST(test_a_pipe_is_no_source),
 		TEST(test_metric_files_are_listed_in_order),
+		TEST(test_descriptors_that_run_out_leave_nothing_out),
 	};
 	return cmocka_run_group_tests_name("hpctoolkit folders", tests, NULL, NULL);
 }

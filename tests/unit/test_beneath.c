@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -126,6 +127,25 @@ static void test_a_pipe_is_not_waited_for(void **state)
 	assert_int_equal(pm_open_unchanged(folder, "pipe", 0, &regular, &size, &err), -EIO);
 }
 
+/* They may be there the next time: what was to be opened is not known to be missing or damaged. */
+static void test_no_descriptors_are_no_memory(void **state)
+{
+	struct rlimit limit, none;
+	uint64_t size;
+	int fd;
+	struct pm_error err = {0};
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int top = pm_open_beneath(folder, "top");
+	int unchanged = pm_open_unchanged(folder, "top", 0, &fd, &size, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(top, PM_NO_MEMORY);
+	assert_int_equal(unchanged, PM_NO_MEMORY);
+	assert_non_null(strstr(err.text, "too many open files"));
+}
+
 /* /proc is another mount wherever there is one. qemu-user (tests/machines) forgets mounts' ids. */
 static void test_other_mounts_are_not_entered(void **state)
 {
@@ -184,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_there_says_so),
 		cmocka_unit_test(test_links_within_the_folder_are_followed),
 		cmocka_unit_test(test_a_pipe_is_not_waited_for),
+		cmocka_unit_test(test_no_descriptors_are_no_memory),
 		cmocka_unit_test(test_other_mounts_are_not_entered),
 		cmocka_unit_test(test_statx_is_not_needed),
 	};
