@@ -110,6 +110,7 @@ void tev_count(struct tev_reading *t, const struct tev_event *e, uint32_t proces
 	struct pm_scan s = pm_scan_of(e->args.text);
 	struct pm_scan_value v;
 	struct pm_bytes key;
+	int64_t whole;
 	if (e->args.kind != PM_SCAN_OBJECT || e->args.too_long)
 		return;
 	uint32_t counter = counter_of(t, e, process);
@@ -117,7 +118,10 @@ void tev_count(struct tev_reading *t, const struct tev_event *e, uint32_t proces
 		return;
 	pm_scan_enter(&s);
 	while (pm_scan_key(&s, &key)) {
-		if (pm_scan_value(&s, &v) != PM_SCAN_NUMBER)
+		/* Some writers put numbers into quotes. */
+		if (pm_scan_value(&s, &v) != PM_SCAN_NUMBER &&
+			(v.kind != PM_SCAN_TEXT ||
+				pm_scan_decimal(v.text, 0, &whole) == PM_DECIMAL_NONE))
 			continue;
 		uint32_t column = column_of(t, t->counters[counter], key);
 		if (column == 0)

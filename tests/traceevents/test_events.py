@@ -85,6 +85,10 @@ class Events(unittest.TestCase):
     def counters(self, events):
         return [(e["name"], e["args"]) for e in json.loads(self.cat(events, "export/trace.json"))["traceEvents"] if e["ph"] == "C"]
 
+    def test_numbers_of_counters_may_be_texts(self):
+        events = [event("X", "f", 0, dur=9), event("C", "cpu", 1, args={"a": "1.5", "b": "", "c": "high", "d": "-2e1"})]
+        self.assertEqual(self.counters(events), [("cpu", {"a": 1.5, "d": -20})])
+
     def test_counters_with_ids_are_apart(self):
         events = [event("X", "f", 0, dur=9), event("C", "heap", 1, id="0x1", args={"a": 1}), event("C", "heap", 2, id="0x2", args={"a": 2}),
                   event("C", "heap", 3, args={"a": 3}), event("C", "heap", 4, id2={"local": 7}, args={"a": 4})]
