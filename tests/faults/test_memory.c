@@ -4,6 +4,7 @@
  *     test_memory SOURCE [N]          all n until the source is open, then some; or this one
  *     test_memory --runs A B [N]      the same of two sources in one mount
  *     test_memory --derive SOURCE …   the same of SOURCE with -o derive=each=time_ns/calls
+ *     test_memory --metric M SOURCE … the same of SOURCE with -o metric=M
  *     test_memory --cancelled …       work is cancelled at the n-th question whether it is wanted
  *
  * Each time the source is opened, its tree walked and all documents read, also tables as Parquet
@@ -54,8 +55,9 @@ struct source {
 	uint32_t n_paths;
 	struct pmfs_definitions derived;
 	bool derives;
-	bool cancelled;   /* work is, instead of memory that runs out */
-	size_t n_opening; /* allocations until it is open */
+	const char *metric; /* that leads, or NULL */
+	bool cancelled;     /* work is, instead of memory that runs out */
+	size_t n_opening;   /* allocations until it is open */
 	struct directory dirs[MOST_DIRS];
 	size_t n_dirs, most_dirs;
 	struct document *docs;
@@ -223,6 +225,8 @@ static int source_open(struct source *s, struct pmfs_instance *ret, struct pm_er
 	int r = 0;
 	if (s->n_paths == 1)
 		r = pmfs_instance_open(ret, s->paths[0], NULL, PMFS_CACHE_DEFAULT, NULL, err);
+	if (r == 0 && s->metric && (r = pmfs_model_lead_with(ret->model, s->metric, err)) < 0)
+		pmfs_instance_close(ret);
 	if (s->n_paths == 1)
 		return r == 0 && s->derives ? source_derive(s, ret, err) : r;
 	r = pmfs_ensemble_open(s->paths, s->paths, s->n_paths, &options, &p, err);
@@ -416,11 +420,15 @@ int main(int argc, char **argv)
 	first += source.cancelled;
 	source.derives = argc > first && strcmp(argv[first], "--derive") == 0;
 	first += source.derives;
+	if (argc > first + 1 && strcmp(argv[first], "--metric") == 0) {
+		source.metric = argv[first + 1];
+		first += 2;
+	}
 	source.n_paths = argc > first && strcmp(argv[first], "--runs") == 0 ? 2 : 1;
 	first += source.n_paths == 2;
 	int rest = first + (int)source.n_paths;
 	must(argc >= rest,
-		"usage: test_memory [--cancelled] [--derive] SOURCE [N]\n"
+		"usage: test_memory [--cancelled] [--derive] [--metric M] SOURCE [N]\n"
 		"       test_memory [--cancelled] --runs A B [N]");
 	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
 	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;
