@@ -285,6 +285,41 @@ static void test_raw_labels_begin_anywhere(void **state)
 	pm_text_done(&gz);
 }
 
+/* Those of 7 bytes of a varint, and beyond what doubles have, to the last digit. */
+static void test_numbers_of_each_length(void **state)
+{
+	static const char *const texts[] = {"", "samples", "count", "f"};
+	struct pm_text out = {.p = NULL}, message = {.p = NULL}, inner = {.p = NULL};
+	pprofw_number(&message, 1, 1);
+	pprofw_number(&message, 2, 2);
+	pprofw_message(&out, 1, &message);
+	int64_t sum = 0;
+	for (unsigned bits = 7; bits <= 56; bits += 7)
+		for (int64_t by = -1; by <= 1; by++) {
+			const int64_t value = (INT64_C(1) << bits) + by;
+			pprofw_number(&message, 1, 1);
+			pprofw_number(&message, 2, (uint64_t)value);
+			pprofw_message(&out, 2, &message);
+			sum += value;
+		}
+	pprofw_number(&message, 1, 1);
+	pprofw_number(&inner, 1, 1);
+	pprofw_message(&message, 4, &inner);
+	pprofw_message(&out, 4, &message);
+	pprofw_number(&message, 1, 1);
+	pprofw_number(&message, 2, 3);
+	pprofw_message(&out, 5, &message);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		pprofw_bytes(&out, 6, texts[i], strlen(texts[i]));
+	assert_int_equal(open_bytes(pm_text_view(&out)), 0);
+	assert_true(sum > INT64_C(1) << 57 && cost("f", 0) == sum);
+	assert_int_equal(damages(), 0);
+	pm_profile_close(profile);
+	pm_text_done(&out);
+	pm_text_done(&message);
+	pm_text_done(&inner);
+}
+
 static void test_comments(void **state)
 {
 	struct pm_text out = {.p = NULL};
@@ -357,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_raw_labels_say_which_stand_together),
 		cmocka_unit_test(test_columns_of_labels),
 		cmocka_unit_test(test_raw_labels_begin_anywhere),
+		cmocka_unit_test(test_numbers_of_each_length),
 		cmocka_unit_test(test_comments),
 		cmocka_unit_test(test_what_refers_to_nothing_is_left_out_and_said),
 		cmocka_unit_test(test_two_profiles_in_one_file_are_refused),
