@@ -417,25 +417,23 @@ static bool is_idle(const struct script *s)
 	return true;
 }
 
-/* The module of an inlined function is that of the code that it lies in, at the same address. */
-static struct pm_bytes module_of(const struct script *s, size_t i)
-{
-	uint64_t address = s->frames[i].address;
-	for (; i < s->n_frames && s->frames[i].address == address; i++)
-		if (!s->frames[i].inlined)
-			return s->frames[i].module;
-	return (struct pm_bytes){NULL, 0};
-}
-
 static uint32_t stack_context(struct script *s)
 {
 	uint32_t context = PM_REC_NONE;
+	uint64_t address = 0;
+	struct pm_bytes module = {NULL, 0};
 	bool idle = is_idle(s);
 	if (s->n_frames == 0)
 		return pm_rec_placeholder(s->r, PM_REC_NONE, "(no stack)");
 	for (size_t i = s->n_frames; i-- > 0;) {
 		const struct frame *f = &s->frames[i];
-		struct pm_bytes module = f->inlined ? module_of(s, i) : f->module;
+		pm_rec_proceed(s->r, &s->arena);
+		/* An inlined function is in the module of the code around it, at its address. */
+		if (!f->inlined)
+			module = f->module;
+		else if (f->address != address)
+			module = (struct pm_bytes){NULL, 0};
+		address = f->address;
 		if (f->unknown) {
 			context = pm_rec_address(s->r, context, module, f->address,
 				idle && i == 0 ? PM_REC_IDLE : 0);
