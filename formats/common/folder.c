@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/common/list.h"
+#include "formats/common/reason.h"
 #include "formats/common/sort.h"
 #include "profmount/error.h"
 
@@ -17,6 +18,10 @@ DIR *pm_folder_list(int folder)
 	int code = errno;
 	if (fd >= 0 && !dir)
 		close(fd);
+	if (fd < 0 && (code == EMFILE || code == ENFILE)) {
+		pm_reason_files();
+		code = ENOMEM;
+	}
 	errno = code;
 	return dir;
 }

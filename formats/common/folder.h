@@ -10,7 +10,8 @@
 
 /*
  * Opens a directory stream at its beginning, whatever the position of the descriptor, which remains
- * the caller's. NULL with errno if it cannot be read. Close with closedir().
+ * the caller's. NULL with errno if it cannot be read; ENOMEM if descriptors have run out
+ * (reason.h). Close with closedir().
  */
 DIR *pm_folder_list(int folder);
 

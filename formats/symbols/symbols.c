@@ -51,7 +51,7 @@ bool sym_have_lines(const struct sym_place *place)
 	int fd = pm_open_beneath(place->folder, "structs");
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 || (place->root->is_given && sym_dwarf_is_read());
+	return fd >= 0 || pm_is_passing(fd) || (place->root->is_given && sym_dwarf_is_read());
 }
 
 int sym_names_new(

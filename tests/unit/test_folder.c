@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "formats/common/folder.h"
@@ -60,11 +61,28 @@ static void test_folders(void **state)
 	close(fd);
 }
 
+static void test_no_descriptors_are_no_memory(void **state)
+{
+	struct rlimit limit, none;
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	DIR *dir = pm_folder_list(fd);
+	int code = errno;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_null(dir);
+	assert_int_equal(code, ENOMEM);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_folders),
+		cmocka_unit_test(test_no_descriptors_are_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
