@@ -486,7 +486,7 @@ static bool begins_with(struct pm_bytes head, const char *begins, size_t n)
 	for (size_t at = 0; at < head.len && i < n; at++)
 		if (head.p[at] == (uint8_t)begins[i])
 			i++;
-		else if (*begins != '{' || !strchr(" \t\r\n", head.p[at]))
+		else if (*begins != '{' || !memchr(" \t\r\n", head.p[at], 4))
 			break;
 	return i == n;
 }

@@ -383,6 +383,7 @@ static bool read_object(struct tev_reading *t)
 	bool found = false;
 	pm_scan_enter(&t->s);
 	while (!t->is_full && pm_scan_key(&t->s, &key)) {
+		pm_rec_proceed(t->r, &t->arena);
 		if (!is(key, "traceEvents") || pm_scan_peek(&t->s) != PM_SCAN_ARRAY) {
 			read_top_key(t, key);
 			continue;
