@@ -9,6 +9,7 @@
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
 #include "fs/filters/internal.h"
+#include "fs/views/model/screen.h"
 
 const char *const pmfs_filter_names[PMFS_N_FILTERS] = {
 	[PMFS_FILTER_FOCUS] = "focus",
@@ -371,7 +372,9 @@ static int get_remarks(const struct pm_profile *p, struct pm_text *out, struct p
 	} else if (share->kind == PM_CELL_F64) {
 		pm_text_str(out, "Filtered by ");
 		pm_text_line(out, pm_text_view(&f->path));
-		pm_text_printf(out, ": %.1f%% of the whole.\n", 100 * share->f);
+		pm_text_str(out, ": ");
+		pmfs_print_tenths(out, share->f, 1);
+		pm_text_str(out, " of the whole.\n");
 	}
 	return r == 0 && bottom->ops->remarks ? bottom->ops->remarks(bottom, out, err) : r;
 }

@@ -403,7 +403,7 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_non_null(strstr(text, "0 functions   1 thread\n"));
 	assert_non_null(strstr(text,
-		"Slowest lines, share of 2 µs by statement, 1.500 µs (75%) "
+		"Slowest lines, share of 2 µs by statement, 1.500 µs (75.0%) "
 		"outside of subs\n  75.0%      1.500 µs  /src/main.pl:9\n"));
 	free(text);
 	two.outside_ns = NAN;

@@ -121,6 +121,14 @@ void pmfs_print_share(struct pm_text *out, double part, double whole)
 		pm_text_printf(out, "%.*f%%", share < 0.995 ? 2 : 1, share);
 }
 
+void pmfs_print_tenths(struct pm_text *out, double part, double whole)
+{
+	if (whole > 0 && fabs(part / whole) >= 0.0005)
+		pm_text_printf(out, "%.1f%%", 100 * part / whole);
+	else
+		pmfs_print_share(out, part, whole);
+}
+
 /* ---- texts ---- */
 
 /* The length of the character at a place; bytes that are none count as one. */
@@ -295,15 +303,13 @@ void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, doub
 void pmfs_add_share(struct pm_text *out, double part, double whole)
 {
 	struct pm_text share = {.arena = out->arena};
-	if (part / whole >= 10) /* costs that contradict each other */
+	if (whole > 0 && part / whole >= 10) /* costs that contradict each other */
 		pm_text_str(&share, ">999%");
-	else if (fabs(part / whole) < 0.0005)
-		pmfs_print_share(&share, part, whole);
-	else if (!isnan(part))
-		pm_text_printf(&share, "%.1f%%", 100 * part / whole);
-	if (!(whole > 0))
-		pm_text_clear(&share);
-	pmfs_add_right(out, pm_text_view(&share), 6);
+	else if (whole > 0 && !isnan(part))
+		pmfs_print_tenths(&share, part, whole);
+	unsigned n = count_characters(pm_text_view(&share));
+	pm_text_printf(out, "%*s", n < 6 ? (int)(6 - n) : 0, "");
+	pm_text_bytes(out, pm_text_view(&share));
 	pm_text_end(&share, out);
 }
 

@@ -42,7 +42,7 @@ void pmfs_add_right(struct pm_text *out, struct pm_bytes text, unsigned width);
 enum { PMFS_AMOUNT_WIDTH = 14 };
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value);
 
-/* `57.4%`, right-aligned in 6 columns, below 0.05% as pmfs_print_share; blank if the whole is 0. */
+/* As pmfs_print_tenths, right-aligned in 6 columns (-100.0% has 7); blank if the whole is 0. */
 void pmfs_add_share(struct pm_text *out, double part, double whole);
 
 /* `FILE:LINE` on one line, as far as known. */
@@ -92,6 +92,9 @@ const struct pmfs_unit *pmfs_unit_of_time(double ns);
 
 /* 45.6%, 0.12%, ≈0% if less than 0.005%; 0% if the whole is 0. */
 void pmfs_print_share(struct pm_text *out, double part, double whole);
+
+/* The same, but with one digit behind the point from 0.05% on: 50.0%. */
+void pmfs_print_tenths(struct pm_text *out, double part, double whole);
 
 /* 1,234,567 */
 void pmfs_print_count(struct pm_text *out, uint64_t count);

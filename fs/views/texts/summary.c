@@ -464,7 +464,7 @@ static void add_costly_lines(const struct pmfs_writing *w)
 	} else {
 		pmfs_print_ns(out, all->outside_ns);
 		pm_text_str(out, " (");
-		pmfs_print_share(out, all->outside_ns, all->whole_ns);
+		pmfs_print_tenths(out, all->outside_ns, all->whole_ns);
 		pm_text_str(out, ") outside of subs\n");
 	}
 	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
@@ -669,7 +669,7 @@ static void add_usage(const struct pmfs_writing *w, const struct pmfs_counts *co
 		pm_text_printf(out, " %s%s × ", of[i], u.n[i] == 1 ? "" : "s");
 		pmfs_print_ns(out, (double)counts->duration_ns);
 		pm_text_str(out, ": ");
-		pmfs_print_share(out, u.busy_ns[i], u.n[i] * (double)counts->duration_ns);
+		pmfs_print_tenths(out, u.busy_ns[i], u.n[i] * (double)counts->duration_ns);
 		if (i == PROCESSORS && waits >= 0.0005 * kinds->busy && waits > 0) {
 			pm_text_str(out, ", of which ");
 			pmfs_print_ns(out, waits * ns);
