@@ -224,7 +224,7 @@ struct pmfs_made {
 	struct pm_cached cached;
 	uint64_t document; /* the document, since keys are hashes: pmfs_parquet.key */
 	uint64_t of;       /* its key in the cache */
-	uint64_t at; /* which part (struct build); for a row group, the position of its first row */
+	uint64_t at; /* which part (struct unit); for a row group, the position of its first row */
 	struct pm_text text;
 };
 

@@ -26,11 +26,11 @@ static int measure(void *context, size_t i)
 	struct pmfs_segments *all = context;
 	struct pmfs_segment *s = segment_at(all, i);
 	s->scratch.of = &s->arena;
-	int r = pm_build(&s->arena, build, s);
+	s->code = pm_build(&s->arena, build, s);
 	pm_arena_done(&s->scratch);
-	if (r < 0)
+	if (s->code < 0)
 		__atomic_store_n(&all->stop, true, __ATOMIC_RELAXED);
-	return r;
+	return s->code;
 }
 
 static void free_segments(void *segments)
@@ -49,7 +49,9 @@ const struct pmfs_segments *pmfs_segments_measure(
 	*all = *how;
 	if (table->type->end)
 		pm_build_check(a, table->type->end(table, &end, err));
-	all->n = table->type->dense && end / 2 >= piece ? (size_t)((end - 1) / piece + 1) : 1;
+	/* Two halves of a piece are not worth a second one, unless the table says so. */
+	bool several = table->type->dense && (table->piece ? end > piece : end / 2 >= piece);
+	all->n = several ? (size_t)((end - 1) / piece + 1) : 1;
 	pm_arena_owns(a, free_segments, all);
 	struct pm_error *errors = pm_arena_array(a, all->n, sizeof(*errors));
 	all->items = pm_arena_array(a, all->n, all->size);
@@ -63,10 +65,10 @@ const struct pmfs_segments *pmfs_segments_measure(
 	}
 	int r = pm_crew_each(all->n, measure, all);
 	for (size_t i = 0; r < 0 && i < all->n; i++)
-		if (errors[i].code) {
+		if (segment_at(all, i)->code < 0 && errors[i].code) {
 			if (err && !err->code)
 				*err = errors[i];
-			pm_build_fail(a, errors[i].code);
+			pm_build_fail(a, segment_at(all, i)->code);
 		}
 	pm_build_check(a, r);
 	return all;

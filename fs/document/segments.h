@@ -17,6 +17,7 @@ struct pmfs_segment {
 	struct pm_arena scratch;
 	struct pm_table_reader *reader; /* begins at `from` */
 	struct pm_error *err;
+	int code; /* of the build */
 	struct pmfs_segments *all;
 };
 
