@@ -170,7 +170,8 @@ int pmfs_siblings_build(
 	s->cached.free = siblings_free;
 	s->ordinals.arena = s->hashes.arena = &s->arena;
 	t.seen.arena = t.hashes.arena = &t.arena;
-	t.raws = pm_strtab_in(&t.arena);
+	/* Long names are not copied: they last. */
+	t.raws = (struct pm_strtab){.home = &t.arena, .lasting.arena = &t.arena};
 	int r = pm_build(&s->arena, take_all, &t);
 	pm_arena_done(&t.arena);
 	pm_text_done(&t.scratch);
