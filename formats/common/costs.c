@@ -146,6 +146,7 @@ static uint32_t context_at(const struct pm_costs *c, uint32_t place)
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room)
 {
+	enum { NEAR = 8 };
 	if (thread >= c->n_threads)
 		return 0;
 	uint32_t begin = c->thread_start[thread], n = c->thread_start[thread + 1] - begin;
@@ -154,8 +155,11 @@ int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t f
 	for (; filled < room && first < n; filled++, first++) {
 		uint32_t place = c->by_thread[begin + first];
 		const struct pm_cost *cost = &c->items[place];
-		while (c->context_start[context + 1] <= place)
+		/* Mostly one of the next; but a thread may have few contexts of very many. */
+		for (unsigned i = 0; i < NEAR && c->context_start[context + 1] <= place; i++)
 			context++;
+		if (c->context_start[context + 1] <= place)
+			context = context_at(c, place);
 		ret[filled] = value_of(cost, context);
 	}
 	return (int64_t)filled;
