@@ -38,6 +38,7 @@ void costly_speedscope_open(void);
 void costly_folded_deep(void);
 void costly_folded_names(void);
 void costly_script_threads(void);
+void costly_script_inlined(void);
 void costly_pprof_labels(void);
 
 /* Cases of perf.data and callgrind. */

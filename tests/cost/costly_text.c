@@ -262,6 +262,17 @@ void costly_script_threads(void)
 	end();
 }
 
+/* One sample: what was inlined at an address is in the module of what is not. */
+void costly_script_inlined(void)
+{
+	begin();
+	put("app 1/1 1.000000: 1000 cycles:\n");
+	for (unsigned n = 1; goes_on(); n++)
+		put("\t1000 f%u (inlined)\n", n % 10);
+	put("\t1000 main (/bin/app)\n\n");
+	end();
+}
+
 /* ---- profile.proto ---- */
 
 /* A stack of all locations in each sample, with a label of its own. */

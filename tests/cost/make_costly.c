@@ -602,6 +602,7 @@ static const struct {
 	{"folded-deep", costly_folded_deep},
 	{"folded-names", costly_folded_names},
 	{"script-threads", costly_script_threads},
+	{"script-inlined", costly_script_inlined},
 	{"pprof-labels", costly_pprof_labels},
 	{"perf-runs", costly_perf_runs},
 	{"perf-forks", costly_perf_forks},

@@ -765,6 +765,8 @@ static void join_steps(struct pm_text *out, struct pm_text *scratch, const struc
 			last = i;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
+		if (how != FIRST_STEPS_AND_LAST && out->len > width)
+			return;
 		if (last < n && frame->kind == PM_KIND_LINE)
 			continue;
 		pm_text_clear(scratch);
