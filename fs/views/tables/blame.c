@@ -141,8 +141,11 @@ static const uint8_t *find_states(
 	const struct pm_tree *tree = id->tree;
 	uint8_t *of_function = pm_arena_alloc(a, (size_t)id->n + 1);
 	uint8_t *state = pm_arena_alloc(a, (size_t)tree->n_contexts + 1);
-	for (uint32_t i = 0; i < id->n; i++)
+	for (uint32_t i = 0; i < id->n; i++) {
+		if (i % 1024 == 0)
+			pm_build_proceed(a);
 		of_function[i] = wait_of(id->functions[i].name);
+	}
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t parent = tree->parent[i];
 		uint8_t own = pmfs_is_call(id, i) ? of_function[pmfs_function_of(id, i)] : N_WAITS;
