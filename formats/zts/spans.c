@@ -36,7 +36,7 @@ static int spans_columns(struct pm_table *table, struct pm_error *err)
 	int r = zts_scope_of(table->self, table->a, &scope, err);
 	if (r < 0)
 		return r;
-	table->end = (uint64_t)scope->end << ROW_BITS;
+	table->end = (uint64_t)(scope->end - scope->first) << ROW_BITS;
 	table->piece = (uint64_t)((scope->end - scope->first) / PIECES + LEAST) << ROW_BITS;
 	return 0;
 }
@@ -146,11 +146,9 @@ static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 {
 	enum { NUMBERS = 7 };
 	struct cursor *c = rows->own;
-	uint64_t first = (uint64_t)c->scope->first << ROW_BITS;
-	if (rows->at < first)
-		rows->at = first;
-	while (rows->at >> ROW_BITS < c->scope->end) {
-		uint32_t trace = (uint32_t)(rows->at >> ROW_BITS), row = (uint32_t)rows->at;
+	while (rows->at >> ROW_BITS < c->scope->end - c->scope->first) {
+		uint64_t at = rows->at >> ROW_BITS; /* among the traces of the scope */
+		uint32_t trace = c->scope->first + (uint32_t)at, row = (uint32_t)rows->at;
 		int r = trace == c->trace ? 0 : read_trace(c, trace, err);
 		if (r < 0)
 			return r;
@@ -160,7 +158,7 @@ static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 			put_texts(c, row, rows, cells + NUMBERS);
 			return 1;
 		}
-		rows->at = ((uint64_t)trace + 1) << ROW_BITS;
+		rows->at = (at + 1) << ROW_BITS;
 	}
 	return 0;
 }
