@@ -84,7 +84,8 @@ static void test_shares_stand_in_a_column(void **state)
 		const char *text;
 	} rows[] = {{1, 2, " 50.0%"}, {1, 1, "100.0%"}, {1, 1500, "  0.1%"}, {1, 3000, " 0.03%"},
 		{1, 1e6, "   ≈0%"}, {0, 5, "    0%"}, {5, 0, "      "}, {NAN, 1, "      "},
-		{11, 1, " >999%"}, {-1, 1, "-100.0%"}, {-1, 4, "-25.0%"}};
+		{11, 1, " >999%"}, {-1, 1, "-100.0%"}, {-1, 4, "-25.0%"}, {-1, 1e6, "   ≈0%"},
+		{-12, 1, "<-999%"}, {9.9996, 1, " >999%"}};
 	struct pm_text t = {.p = NULL};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		pmfs_add_share(&t, rows[i].part, rows[i].whole);

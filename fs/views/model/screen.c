@@ -113,7 +113,7 @@ void pmfs_print_ns(struct pm_text *out, double ns)
 void pmfs_print_share(struct pm_text *out, double part, double whole)
 {
 	double share = whole > 0 ? 100 * (part / whole) : 0;
-	if (share > 0 && share < 0.005)
+	if (share != 0 && fabs(share) < 0.005)
 		pm_text_str(out, "≈0%");
 	else if (share == floor(share))
 		pm_text_printf(out, "%.0f%%", share);
@@ -303,8 +303,8 @@ void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, doub
 void pmfs_add_share(struct pm_text *out, double part, double whole)
 {
 	struct pm_text share = {.arena = out->arena};
-	if (whole > 0 && part / whole >= 10) /* costs that contradict each other */
-		pm_text_str(&share, ">999%");
+	if (whole > 0 && fabs(part / whole) >= 9.9995) /* costs that contradict each other */
+		pm_text_str(&share, part > 0 ? ">999%" : "<-999%");
 	else if (whole > 0 && !isnan(part))
 		pmfs_print_tenths(&share, part, whole);
 	unsigned n = count_characters(pm_text_view(&share));

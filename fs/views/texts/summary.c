@@ -742,14 +742,15 @@ static void add_missing(const struct pmfs_writing *w)
 
 /* ---- the page ---- */
 
-enum { HOT_LINES = 9, WORST_LINES = 4, MOST_OF_THREAD = 20 };
+enum { HOT_LINES = 9, WORST_LINES = 4, MOST_OF_THREAD = 20, BETWEEN_QUESTIONS = 1024 };
 
 /* ---- the hot path ---- */
 
 /* Whether the steps have the same share, as it is shown. */
 static bool same_share(double value, double other, double whole)
 {
-	return fabs(round(1000 * value / whole) - round(1000 * other / whole)) < 0.5;
+	double digits = fabs(value) < 0.0005 * whole && fabs(other) < 0.0005 * whole ? 10000 : 1000;
+	return fabs(round(digits * value / whole) - round(digits * other / whole)) < 0.5;
 }
 
 /* How much of some steps is left out for lack of room. */
@@ -765,6 +766,8 @@ static void join_steps(struct pm_text *out, struct pm_text *scratch, const struc
 			last = i;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
+		if (i % BETWEEN_QUESTIONS == 0)
+			pm_build_proceed(out->arena);
 		if (how != FIRST_STEPS_AND_LAST && out->len > width)
 			return;
 		if (last < n && frame->kind == PM_KIND_LINE)
