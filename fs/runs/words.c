@@ -277,8 +277,8 @@ static void look_into(struct walk *w, const char *below)
 	folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd < 0)
 		note_unreadable(w, below, errno);
-	else
-		folder->list = pm_folder_list(folder->fd);
+	else if (!(folder->list = pm_folder_list(folder->fd)) && errno == ENOMEM)
+		pm_build_fail(w->a, PM_NO_MEMORY);
 	while (folder->list && (entry = readdir(folder->list))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
