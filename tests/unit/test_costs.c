@@ -123,6 +123,29 @@ static void test_both_orders_agree_with_a_plain_table(void **state)
 	pm_arena_done(&arena);
 }
 
+/* Few contexts of many, with others' between them, and contexts without costs on all sides. */
+static void test_a_thread_may_have_contexts_that_are_far_apart(void **state)
+{
+	static const uint32_t far[] = {1, 2, 40, 52, 97};
+	struct one ones[100];
+	struct pm_value got[5];
+	size_t n = 0;
+	for (uint32_t x = 1; x < 98; x += x % 4 == 2 ? 3 : 1)
+		ones[n++] = (struct one){1, x, 0, x};
+	for (size_t i = 0; i < 5; i++)
+		ones[n++] = (struct one){0, far[i], 0, 1000 + far[i]};
+	struct pm_arena arena = {NULL};
+	struct pm_costs c = costs_of(&arena, ones, n, 2, 100);
+	assert_int_equal(pm_costs_of_thread(&c, 0, 0, got, 5), 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_value(&got[i], &(struct one){0, far[i], 0, 1000 + far[i]});
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(pm_costs_of_thread(&c, 0, i, got, 1), 1);
+		assert_value(&got[0], &(struct one){0, far[i], 0, 1000 + far[i]});
+	}
+	pm_arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_context_has_its_values_by_thread_then_metric),
 		cmocka_unit_test(test_no_values_are_no_costs),
 		cmocka_unit_test(test_both_orders_agree_with_a_plain_table),
+		cmocka_unit_test(test_a_thread_may_have_contexts_that_are_far_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
