@@ -444,8 +444,8 @@ static const struct {
 	{"Function Stack,", 15, NULL,
 		"is a table of VTune; inferno-collapse-vtune makes folded stacks of it"},
 	{"SIMPLEPERF", 10, NULL,
-		"is a report of simpleperf in protobuf; its stackcollapse.py makes folded stacks of "
-		"the perf.data, which is read, too"},
+		"is a report of simpleperf in protobuf; simpleperf's stackcollapse.py makes folded "
+		"stacks of the perf.data"},
 	{"*version\n", 9, NULL, "is a method trace of Android, which is not read"},
 	{"SLOW\xf3\0", 6, NULL, "is a method trace of Android, which is not read"},
 	{"# tracer:", 9, NULL,

@@ -12,12 +12,12 @@ struct pmfs_segments;
 /* The first member of what is found out about a segment. */
 struct pmfs_segment {
 	uint64_t from, to;     /* positions; to = UINT64_MAX for an open end */
-	struct pm_arena arena; /* of what is found out, in a build of it */
+	struct pm_arena arena; /* of what is found out, in a build of it … */
+	int code;              /* … which ended with that */
 	/* Until it has been measured: */
 	struct pm_arena scratch;
 	struct pm_table_reader *reader; /* begins at `from` */
 	struct pm_error *err;
-	int code; /* of the build */
 	struct pmfs_segments *all;
 };
 

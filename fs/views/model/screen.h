@@ -42,8 +42,10 @@ void pmfs_add_right(struct pm_text *out, struct pm_bytes text, unsigned width);
 enum { PMFS_AMOUNT_WIDTH = 14 };
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value);
 
-/* As pmfs_print_tenths, right-aligned in 6 columns (-100.0% has 7; beyond 999.9%: >999%, <-999%);
- * blank if the whole is 0. */
+/*
+ * As pmfs_print_tenths, right-aligned in 6 columns (-100.0% has 7), and >999%, <-999% beyond these;
+ * blank if the whole is 0.
+ */
 void pmfs_add_share(struct pm_text *out, double part, double whole);
 
 /* `FILE:LINE` on one line, as far as known. */
